@@ -78,6 +78,11 @@ const VERBS: readonly Verb[] = [
     load: async () => (await import("./commands/list.ts")).declareList,
   },
   {
+    usage: "backfill-list [options]",
+    summary: "Add commands of an older version to a stage's list",
+    load: async () => (await import("./commands/backfill-list.ts")).declareBackfillList,
+  },
+  {
     usage: "status [options] <command-id>",
     summary: "Show a command's state, attempts and next steps",
     load: async () => (await import("./commands/status.ts")).declareStatus,

@@ -52,7 +52,7 @@ const listedOf = (found: readonly Rejected[], id: string): Rejected | undefined 
   found.find((rejection) => recordId(rejection) === id);
 
 /** Rejected requests of one sender under one id: a request's event id, or its command id. */
-const rejections = recordKind({
+export const rejections = recordKind({
   kind: "rejection",
   schema: z.object({ rejections: z.array(rejectionSchema) }),
   dueAt: () => undefined,

@@ -1,5 +1,10 @@
 import * as z from "zod";
-import { type Ledger, UnreadableItemError } from "../platform/ports/ledger.ts";
+import {
+  type Ledger,
+  type LedgerItem,
+  type Listing,
+  UnreadableItemError,
+} from "../platform/ports/ledger.ts";
 import { type ListFields, listingOf } from "./listing.ts";
 
 /** A stored value, with the version that a replacing write must name. */
@@ -32,6 +37,11 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
   type T = z.output<S>;
   const itemKey = (key: string): string => `${rules.kind}#${key}`;
 
+  const listing = (key: string, value: T): Listing | undefined => {
+    const fields = rules.listing?.(value, key);
+    return fields && listingOf(itemKey(key), fields);
+  };
+
   const read = async (ledger: Ledger, key: string): Promise<Stored<T> | undefined> => {
     const item = await ledger.read(itemKey(key));
     return item && { version: item.version, value: z.parse(rules.schema, item.value) };
@@ -45,13 +55,12 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
     value: T,
   ): Promise<Stored<T> | undefined> => {
     const version = (previous?.version ?? 0) + 1;
-    const fields = rules.listing?.(value, key);
     const written = await ledger.write({
       key: itemKey(key),
       version,
       dueAt: rules.dueAt(value),
       expiresAt: rules.expiresAt(value),
-      listing: fields && listingOf(itemKey(key), fields),
+      listing: listing(key, value),
       // A copy in the form that the store keeps: without absent fields.
       value: JSON.parse(JSON.stringify(value)),
     });
@@ -76,6 +85,9 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
   return {
     kind: rules.kind,
     dueAt: rules.dueAt,
+    /** The listing that a write of this item would have. @throws ZodError for an unreadable value */
+    listingOf: ({ key, value }: LedgerItem): Listing | undefined =>
+      listing(key.slice(itemKey("").length), z.parse(rules.schema, value)),
     read,
     write,
     /**

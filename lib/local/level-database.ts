@@ -31,6 +31,8 @@ export interface LevelDatabase {
   get(map: string, key: string): Promise<string | undefined>;
   /** Entries sorted by key, as they were when the first one was read. */
   entries(map: string, range?: EntryRange): AsyncIterable<readonly [key: string, value: string]>;
+  /** The keys of `entries`, in a fraction of its time. */
+  keys(map: string, range?: EntryRange): AsyncIterable<string>;
   /**
    * Writes all operations or none. Resolves when they survive the process and, if one of them puts a value,
    * a power cut. After a rejection the outcome is unknown until the next start.
@@ -44,6 +46,26 @@ export interface LevelDatabaseOptions {
   readonly directory: string | undefined;
   /** Aborted with the error of the first failed write; no write is tried after it. */
   readonly failing: AbortController;
+}
+
+/** Elements of an iterator that are read at once, which takes half of the time of one by one. */
+const READ_AT_ONCE = 500;
+
+interface BatchIterator<T> {
+  nextv(size: number): Promise<T[]>;
+  close(): Promise<void>;
+}
+
+async function* allOf<T>(iterator: BatchIterator<T>): AsyncGenerator<T> {
+  try {
+    let some = await iterator.nextv(READ_AT_ONCE);
+    while (some.length > 0) {
+      yield* some;
+      some = await iterator.nextv(READ_AT_ONCE);
+    }
+  } finally {
+    await iterator.close();
+  }
 }
 
 /** Key format of abstract-level's sublevels, which all data folders have. */
@@ -125,17 +147,26 @@ export const openLevelDatabase = async (options: LevelDatabaseOptions): Promise<
       const sync = operations.some(({ type }) => type === "put");
       return level instanceof Level ? level.batch(batch, { sync }) : level.batch(batch);
     });
+  const rangeOf = (
+    map: string,
+    { prefix = "", before, reverse = false, limit = -1 }: EntryRange,
+  ) => {
+    const end = prefix === "" ? `!${map}${END_OF_MAP}` : `${fullKey(map, prefix)}${LAST_KEY}`;
+    const lt = before === undefined ? end : fullKey(map, before);
+    return { gte: fullKey(map, prefix), lt, reverse, limit };
+  };
+  const keyIn = (map: string, key: string): string => key.slice(fullKey(map, "").length);
   return {
     get: (map, key) => level.get(fullKey(map, key)),
-    async *entries(map, { prefix = "", before, reverse = false, limit = -1 } = {}) {
-      const start = fullKey(map, "");
-      const end = prefix === "" ? `!${map}${END_OF_MAP}` : `${fullKey(map, prefix)}${LAST_KEY}`;
-      const lt = before === undefined ? end : fullKey(map, before);
-      const found = { gte: fullKey(map, prefix), lt, reverse, limit };
+    async *entries(map, range = {}) {
+      const found = rangeOf(map, range);
       const iterator = level instanceof Level ? level.iterator(found) : level.iterator(found);
-      for await (const [key, value] of iterator) {
-        yield [key.slice(start.length), value] as const;
-      }
+      for await (const [key, value] of allOf(iterator)) yield [keyIn(map, key), value] as const;
+    },
+    async *keys(map, range = {}) {
+      const found = rangeOf(map, range);
+      const iterator = level instanceof Level ? level.keys(found) : level.keys(found);
+      for await (const key of allOf(iterator)) yield keyIn(map, key);
     },
     write: createGroupCommit(commit),
     async close() {

@@ -14,10 +14,10 @@ const MAX_ITEM_BYTES = 400 * 1024;
 /** Upper bound for the names and numbers of an item's attributes, without its listing. */
 const ATTRIBUTE_BYTES = 100;
 
-const ITEMS = "item";
+export const ITEMS = "item";
 const DUE = "due";
 const EXPIRY = "expiry";
-const LIST = "list";
+export const LIST = "list";
 
 const listingSchema = z.object({
   partition: z.string(),
@@ -28,7 +28,7 @@ const listingSchema = z.object({
   resource: z.string().optional(),
 });
 
-const listEntrySchema = listingSchema.extend({ key: z.string() });
+export const listEntrySchema = listingSchema.extend({ key: z.string() });
 
 /** The value is JSON text inside JSON, as in DynamoDB, so that only a reader parses it. */
 const storedSchema = z.object({
@@ -87,7 +87,8 @@ export const replacing = (
   ...indexesOf(key, stored).map((entry): LevelOperation => ({ type: "put", ...entry })),
 ];
 
-const parseStored = (key: string, text: string): StoredItem => {
+/** @throws UnreadableItemError when the text is not a stored item */
+export const parseStored = (key: string, text: string): StoredItem => {
   try {
     return storedSchema.parse(JSON.parse(text));
   } catch {
@@ -95,7 +96,8 @@ const parseStored = (key: string, text: string): StoredItem => {
   }
 };
 
-const toItem = (key: string, stored: StoredItem): LedgerItem => {
+/** @throws UnreadableItemError when the item has no version or no readable value */
+export const toItem = (key: string, stored: StoredItem): LedgerItem => {
   const { version, text, ...rest } = stored;
   if (version === null || text === null) {
     throw new UnreadableItemError(`ledger item ${key} has no version or no value`);

@@ -8,6 +8,7 @@ import type { Log } from "../platform/ports/log.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { openLevelDatabase } from "./level-database.ts";
 import { createLevelLedger, replacing, type StoredItem } from "./level-ledger.ts";
+import { repairList } from "./list-repair.ts";
 
 /** Subfolder of the items. The folder may also contain subfolders of an earlier format. */
 const CURRENT = "items";
@@ -127,14 +128,15 @@ export interface LocalLedger {
 
 /**
  * Opens the ledger of a local run. On disk, an acknowledged write survives kill -9 and power cuts. Expired
- * items are removed now and every hour. A ledger of an earlier format is copied, and removed when this one
- * closes.
+ * items are removed now and every hour. The list is completed for items that an older version has written. A
+ * ledger of an earlier format is copied, and removed when this one closes.
  */
 export const openLocalLedger = async (options: LocalLedgerOptions): Promise<LocalLedger> => {
   const { data, failing, clock, log } = options;
   if (data) await copyOldLedger(data);
   const directory = data && join(data.ledger, CURRENT);
   const database = await openLevelDatabase({ directory, failing });
+  await repairList(database);
   const ledger = createLevelLedger(database);
   await ledger.removeExpired(clock.now());
 

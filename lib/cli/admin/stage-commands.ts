@@ -1,17 +1,15 @@
-import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DescribeTableCommand, type DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { Verdict } from "../../admin/answers.ts";
 import { type ListQuery, listCommands } from "../../admin/list.ts";
 import { cancelCommand, liftPause, resolveCommand } from "../../admin/operator-actions.ts";
 import { readState } from "../../admin/status.ts";
 import { commandKey } from "../../engine/command.ts";
-import { createAwsClient } from "../../platform/aws/aws-client.ts";
-import { createDynamodbLedger } from "../../platform/aws/dynamodb-ledger.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import type { Metrics } from "../../platform/ports/metrics.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { terminalLog } from "../render.ts";
 import { requestStateSchema } from "../request-state.ts";
-import { awsClock, awsTrouble, stageResource } from "./aws.ts";
+import { openStageLedger } from "./stage-ledger.ts";
 
 /** Metrics are log lines of functions, and no function runs here. */
 const noMetrics: Metrics = { count: () => {}, measure: () => {} };
@@ -39,19 +37,12 @@ const noIndex = (tableName: string): ExitError =>
  * @param sender AWS account of the commands; default: the stage's own
  */
 export const stageCommands = (stage: string, sender: string | undefined, clock: Clock) => {
-  const tableName = stageResource(stage, "ledger");
-  const client = createAwsClient(DynamoDBClient);
-  const ledger = createDynamodbLedger({ client, tableName });
-  const deps = {
-    ledger,
-    clock: awsClock(clock, client),
-    log: terminalLog,
-    metrics: noMetrics,
-  };
+  const { tableName, client, ledger, trouble, ...opened } = openStageLedger(stage, clock);
+  const deps = { ledger, clock: opened.clock, log: terminalLog, metrics: noMetrics };
 
   const withTrouble = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
-      throw awsTrouble(error, `no table ${tableName} in this AWS account and region`);
+      throw trouble(error);
     });
   const identityOf = async (id: string) => ({
     sender: sender ?? (await accountOf(client, tableName)),

@@ -161,7 +161,7 @@ const watch = async (flags: ListFlags, clock: Clock): Promise<ExitCode> => {
 
 const DESCRIPTION = `Lists commands and rejected requests, the newest first.
 
-Skyhook keeps a command for 60 days after its end, and a rejected request for 30 days. Without --since, the list goes back 67 days. A page examines about 1,000 entries, so with a rare status it may be short and yet have a next page. Commands that ended under a version of Skyhook without this list are missing; status shows them by their id.
+Skyhook keeps a command for 60 days after its end, and a rejected request for 30 days. Without --since, the list goes back 67 days. A page examines about 1,000 entries, so with a rare status it may be short and yet have a next page. On a stage, commands that a version of Skyhook without this list has written are missing until \`skyhook backfill-list\` adds them; status shows them by their id.
 
 --watch shows the newest rows at a terminal until Ctrl-C. Elsewhere, and with --json, it prints each row once as a line, and again when it changes. It follows changes of the newest rows only, as many as --limit says. It checks every 2 s, with --stage every 5 s; a check reads each shown row, which costs read units.
 

@@ -31,7 +31,7 @@ const DUE_PARTITION = "due";
 const LIST_INDEX = "list";
 /** Key attributes of the list index. */
 const LIST_PARTITION = "listPartition";
-const LIST_SORT = "listSort";
+export const LIST_SORT = "listSort";
 /** Attributes that the list index projects. */
 const LIST_FIELDS = ["account", "operation", "sender", "resource"] as const;
 
@@ -79,7 +79,8 @@ export interface DynamodbLedgerOptions {
 
 type Attributes = Record<string, AttributeValue>;
 
-const listingAttributes = (listing: Listing): Attributes => ({
+/** The attributes that put an item into the list index. */
+export const listingAttributes = (listing: Listing): Attributes => ({
   [LIST_PARTITION]: { S: listing.partition },
   [LIST_SORT]: { S: listing.sort },
   ...Object.fromEntries(

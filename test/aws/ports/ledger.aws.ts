@@ -12,7 +12,9 @@ import {
   EXPIRY_ATTRIBUTE,
   LEDGER_TABLE,
 } from "../../../lib/platform/aws/dynamodb-ledger.ts";
+import { createDynamodbUnlistedItems } from "../../../lib/platform/aws/dynamodb-unlisted-items.ts";
 import { describeLedgerContract } from "../../contract/ports/ledger-contract.ts";
+import { describeUnlistedItemsContract } from "../../contract/ports/unlisted-items-contract.ts";
 import { createAwsClients } from "../aws-clients.ts";
 
 const { dynamoDb: client } = createAwsClients(inject("awsEndpoint"));
@@ -26,6 +28,7 @@ const openTable = async () => {
   return {
     TableName,
     ledger: createDynamodbLedger({ client, tableName: TableName }),
+    unlisted: createDynamodbUnlistedItems({ client, tableName: TableName }),
     close: async () => {
       await client.send(new DeleteTableCommand({ TableName }));
     },
@@ -33,6 +36,7 @@ const openTable = async () => {
 };
 
 describeLedgerContract("DynamoDB, on an emulator", openTable);
+describeUnlistedItemsContract("DynamoDB, on an emulator", openTable);
 
 test("DynamoDB counts an item's size in bytes of UTF-8", async () => {
   const { ledger, close } = await openTable();

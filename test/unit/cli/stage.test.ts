@@ -87,6 +87,38 @@ describe("a deployed stage", () => {
     expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
+  it.concurrent("adds commands of an older version to the list, once", async () => {
+    const tableName = "skyhook-backfilled-ledger";
+    await client.send(new CreateTableCommand({ ...LEDGER_TABLE, TableName: tableName }));
+    const backfilled = createDynamodbLedger({ client, tableName });
+    const key = `command#${OWN}/old`;
+    const value = JSON.parse(JSON.stringify(commandOf({ sender: OWN, id: "old" })));
+    await expect
+      .poll(() => backfilled.write({ key, version: 1, value }).catch(() => "creating"))
+      .toBe("written");
+    const backfill = (...args: string[]) =>
+      skyhook("backfill-list", "--stage", "backfilled", ...args);
+
+    const first = await backfill();
+    const second = await backfill("--json");
+
+    expect(first).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(first.stdout).toMatch(
+      /^examined 1 ledger item, added 1 to the list; consumed [\d.]+ read units and [1-9][\d.]* write units\n$/,
+    );
+    expect(JSON.parse(second.stdout)).toMatchObject({ examined: 1, added: 0, writeUnits: 0 });
+    expect((await backfilled.read(key))?.listing).toMatchObject({ sender: OWN });
+  });
+
+  it.concurrent.each([
+    [["--units-per-second", "0"], "--units-per-second: must be a whole number from 1 to 999999\n"],
+    [["--cursor", "x"], "--cursor: must be the cursor that a backfill printed\n"],
+  ])("refuses %j for a backfill", async (args, stderr) => {
+    expect(await skyhook("backfill-list", "--stage", "test", ...args)).toEqual({
+      ...{ exitCode: 2, stdout: "", stderr },
+    });
+  });
+
   it.concurrent("names the index that the table of an older version lacks", async () => {
     const TableName = "skyhook-older-ledger";
     const [due] = LEDGER_TABLE.GlobalSecondaryIndexes ?? [];
