@@ -1,5 +1,6 @@
 import { commandedOperation } from "../../contract/operations.ts";
 import { clipped, eventOf, listedProblems, publishNow } from "../../events/event.ts";
+import type { Ledger } from "../../platform/ports/ledger.ts";
 import { type Command, commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import { depsFor, keyFields } from "../deps.ts";
@@ -27,22 +28,32 @@ export const depsOfTask = (deps: CommandDeps, { command, account, id, operation 
 });
 
 /**
- * The provider's error text without the secrets of the request that started the task, which it may
+ * The provider's error text of a task without the secrets of the request that started the task, which it may
  * quote. Those secrets are unknown if no command, or several commands, started the task.
+ * @param task the record of the command that started it; undefined: none is known
  */
+export const shownTaskError = async (
+  ledger: Ledger,
+  id: string,
+  task: Task | undefined,
+  text: string,
+): Promise<string> => {
+  // The item of another task's follower may have a key that looks like this task's.
+  if (task?.id !== id || task.sharedAs) return NOT_SHOWN;
+  const { state } = task;
+  // The request is erased soon after, and its secrets are unknown then.
+  if (state.status === "failed" && state.message !== undefined) return state.message;
+  const command = await commands.read(ledger, task.command);
+  const redact = redactorOf(commandedOperation(task.operation), command?.value.request);
+  return clipped(redact(text));
+};
+
 const shownText = async ({ ledger }: CommandDeps, task: Task, text: string): Promise<string> => {
   const { account, id, followedBy, sharedAs } = task;
   if (sharedAs) return NOT_SHOWN;
   const started =
     followedBy === undefined ? task : (await tasks.read(ledger, taskKey({ account, id })))?.value;
-  // The item of another task's follower may have a key that looks like this task's.
-  if (started?.id !== id || started.sharedAs) return NOT_SHOWN;
-  const { state } = started;
-  // The request is erased soon after, and its secrets are unknown then.
-  if (state.status === "failed" && state.message !== undefined) return state.message;
-  const command = await commands.read(ledger, started.command);
-  const redact = redactorOf(commandedOperation(started.operation), command?.value.request);
-  return clipped(redact(text));
+  return shownTaskError(ledger, id, started, text);
 };
 
 /** The event of a task's recorded end. */
