@@ -1,3 +1,10 @@
+import {
+  type ProviderView,
+  providerRecordsSchema,
+  providerRequestsSchema,
+  providerStateSchema,
+  providerTasksSchema,
+} from "../admin/provider-view.ts";
 import { periodMsOf } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Log } from "../platform/ports/log.ts";
@@ -7,8 +14,10 @@ import {
   DEFAULT_REQUESTS_PER_SECOND,
 } from "../provider/accounts-config.ts";
 import type { OtherPaths } from "../provider/client.ts";
+import { countRecords, listRecords, listTasks } from "../service/inspection.ts";
+import { createRequestLog } from "../service/request-log.ts";
 import { serve } from "../service/serve.ts";
-import { createService } from "../service/service.ts";
+import { createService, type Service } from "../service/service.ts";
 import { BUILT_IN_API_KEYS, createBuiltInKeys, replaceBuiltInKey } from "../service/state/keys.ts";
 import type { State } from "../service/state/state.ts";
 import { builtInState } from "../service/state/state.ts";
@@ -53,6 +62,8 @@ export interface Provider {
   readonly jobTimes: JobTimes;
   /** Built-in key of the embedded service, while its state has it. It opens only this run, so it may be printed. */
   readonly builtInKey?: string | undefined;
+  /** A look into the embedded service; absent for a remote provider. */
+  readonly view?: ProviderView;
   close(): Promise<void>;
 }
 
@@ -87,6 +98,27 @@ const REMOTE_TIMES = {
   },
 };
 
+const RECORDS_A_PAGE = 50;
+const NEWEST_TASKS = 100;
+
+const viewOf = (
+  baseUrl: string,
+  { inspect }: Pick<Service, "inspect">,
+  requestLog: ReturnType<typeof createRequestLog>,
+): ProviderView => ({
+  async state() {
+    return providerStateSchema.parse({ baseUrl, kinds: countRecords(await inspect()) });
+  },
+  async records(kind, offset) {
+    const page = listRecords(await inspect(), kind, { offset, limit: RECORDS_A_PAGE });
+    return page && providerRecordsSchema.parse(page);
+  },
+  async tasks() {
+    return providerTasksSchema.parse(listTasks(await inspect(), NEWEST_TASKS));
+  },
+  requests: async () => providerRequestsSchema.parse(requestLog.list()),
+});
+
 const openEmbedded = async (
   choice: Extract<ProviderChoice, { kind: "embedded" }>,
   { clock, random, log, data, failing }: Surroundings,
@@ -103,6 +135,7 @@ const openEmbedded = async (
     }
     const apiKey = choice.apiKey ?? random.uuid();
     const keys = data === undefined ? BUILT_IN_API_KEYS : createBuiltInKeys(data.fingerprintKey);
+    const requestLog = createRequestLog();
     const service = await createService({
       clock,
       random,
@@ -117,6 +150,7 @@ const openEmbedded = async (
       taskDurationMs: choice.taskDurationMs,
       onFault: (error, requestId) =>
         log.error("internal error of the service", { requestId, errorMessage: error.message }),
+      onRequest: requestLog.note,
     });
     const served = await serve(service, choice.port, choice.allowedHosts);
     closing.add(() => served.close());
@@ -127,6 +161,7 @@ const openEmbedded = async (
       paths: {},
       canList: true,
       ...EMBEDDED_TIMES,
+      view: viewOf(served.url, service, requestLog),
       close: closing.close,
     };
   } catch (error) {

@@ -70,6 +70,18 @@ const readBody = async (request: Request): Promise<unknown> => {
   return parseBody(bytes);
 };
 
+/** What the app notes about a request while it handles it. */
+export interface RequestNotes {
+  /** Path without the query, once it is known. */
+  path?: string;
+  /** Id of the operation, once the path and method are known. */
+  operation?: string;
+  /** Id in the body of an error. */
+  requestId?: string;
+}
+
+type Env = { Bindings: RequestNotes };
+
 export interface AppDependencies {
   readonly routes: readonly MountedRoute[];
   readonly findKey: FindKey;
@@ -139,12 +151,12 @@ const refuse = (context: Context, error: RefusedError, requestId: string): Respo
 };
 
 /**
- * The interface as a Hono app. Checks run in the same order for every path: host (in `serve`), size, media
+ * The interface as a Hono app; `fetch` takes an object for its notes. Checks run in the same order for every path: host (in `serve`), size, media
  * type, JSON, key, rate limit, path, method, values, then the checks of the operation.
  */
-export const createApp = (dependencies: AppDependencies): Hono => {
+export const createApp = (dependencies: AppDependencies): Hono<Env> => {
   const { routes, findKey, admit, newId, run, onFault } = dependencies;
-  const app = new Hono();
+  const app = new Hono<Env>();
   const methodsAt = createMethodFinder([
     ...routes.map(({ endpoint }) => endpoint),
     ...DOCS_PATHS.map((path) => ({ method: "GET" as const, path })),
@@ -163,6 +175,8 @@ export const createApp = (dependencies: AppDependencies): Hono => {
       endpoint.path.replace(/\{(\w+)\}/g, ":$1"),
       async (context): Promise<Response> => {
         const { req } = context;
+        context.env.path = req.path;
+        context.env.operation = route.id;
         const body = await readBody(req.raw);
         const caller = identify(context);
         if (endpoint.deprecated) announceDeprecation(context, endpoint.deprecated);
@@ -188,6 +202,7 @@ export const createApp = (dependencies: AppDependencies): Hono => {
   app.onError((error, context) => {
     // Only errors have an id, because creating one costs more than most responses.
     const requestId = requestIdOf(newId);
+    context.env.requestId = requestId;
     if (error instanceof RefusedError) return refuse(context, error, requestId);
     onFault(error, requestId);
     return refuse(context, fault(), requestId);

@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { createKeyring, createRateLimit } from "./admission.ts";
-import { createApp, refuseHost, refuseUnreadable } from "./app.ts";
+import { createApp, type RequestNotes, refuseHost, refuseUnreadable } from "./app.ts";
 import { startAiTaskPlans } from "./operations/ai-tasks.ts";
 import { openRecords, type RecordReader } from "./records.ts";
 import { doWork, MOUNTED_ROUTES } from "./routes.ts";
@@ -29,6 +29,24 @@ export interface ServiceOptions {
   readonly requestsPerSecond?: number | undefined;
   /** Receives every fault of the service. The caller only sees status 500 and the request id. */
   readonly onFault: (error: Error, requestId: string) => void;
+  /** Receives every request after its response. Must return fast and not throw. */
+  readonly onRequest?: ((request: SeenRequest) => void) | undefined;
+}
+
+/** A request as an observer sees it: no headers, query and bodies, because they hold keys and secrets. */
+export interface SeenRequest extends Readonly<RequestNotes> {
+  /** Arrival, epoch ms. */
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+/** The state of the service at an instant, epoch ms. */
+export interface Snapshot {
+  readonly at: number;
+  readonly records: RecordReader;
 }
 
 export interface Service {
@@ -40,6 +58,8 @@ export interface Service {
   refuseUnreadable(): Response;
   /** Reports whether the service accepts a key, given in plain text. */
   accepts(apiKey: string): boolean;
+  /** Advances due tasks, like any request, and returns the records. Read them at once: later changes show. */
+  inspect(): Promise<Snapshot>;
 }
 
 const createAdmission = ({ requestsPerSecond, clock }: ServiceOptions) => {
@@ -98,8 +118,32 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       });
     },
   });
+  const { onRequest } = options;
+  const fetch = async (request: Request): Promise<Response> => {
+    const notes: RequestNotes = {};
+    if (!onRequest) return app.fetch(request, notes);
+    const at = clock.now();
+    const response = await app.fetch(request, notes);
+    const { path = new URL(request.url).pathname, operation, requestId } = notes;
+    onRequest({
+      at,
+      method: request.method,
+      path,
+      status: response.status,
+      durationMs: clock.now() - at,
+      ...(operation !== undefined && { operation }),
+      ...(requestId !== undefined && { requestId }),
+    });
+    return response;
+  };
   return {
-    fetch: async (request) => app.fetch(request),
+    fetch,
+    inspect: () =>
+      oneAtATime(async () => {
+        const at = clock.now();
+        await advanceTasks(records, at, newId, doWork);
+        return { at, records };
+      }),
     refuseHost: (request, hosts) => refuseHost(request, hosts, newId),
     refuseUnreadable: () => refuseUnreadable(newId),
     accepts: (apiKey) => findKey(apiKey) !== undefined,

@@ -26,7 +26,7 @@ const hasEnded = (status: AiTaskRecord["status"]): boolean =>
   status === "SUCCESS" || status === "FAILURE" || status === "REVOKED";
 
 /** Computes the state of an AI task at an instant (epoch ms) from its plan. Nothing is stored. */
-const taskAt = (record: AiTaskRecord, at: number): AiTaskNow => {
+export const taskAt = (record: AiTaskRecord, at: number): AiTaskNow => {
   const from = record.plan_from === null ? at : epochMsOf(record.plan_from);
   const instantOf = (afterSeconds: number) => from + afterSeconds * 1000;
   const past = record.plan.filter(({ after_seconds }) => instantOf(after_seconds) <= at);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readLiveTask } from "../../../lib/admin/live-task.ts";
+import { liveTaskSchema, readLiveTask } from "../../../lib/admin/live-task.ts";
 import { connectionLost, json, scriptProvider } from "../../support/provider.ts";
 import { createRouter, updateContainer } from "../../support/requests.ts";
 import { createWorld } from "../../support/world.ts";
@@ -17,7 +17,12 @@ const start = async (record: object) => {
   });
   const world = await createWorld({ provider: () => provider });
   const { deps } = world.newInvocation();
-  return { world, provider, read: (id = TASK) => readLiveTask(deps, { account: "local", id }) };
+  /** The answer as the page gets it. */
+  const read = async (id = TASK) =>
+    liveTaskSchema.parse(
+      JSON.parse(JSON.stringify(await readLiveTask(deps, { account: "local", id }))),
+    );
+  return { world, provider, read };
 };
 
 test("a running task is read with its times, and its record stays as it is", async () => {

@@ -1,3 +1,4 @@
+import { createRequestLog } from "../../../lib/service/request-log.ts";
 import { createService } from "../../../lib/service/service.ts";
 import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import type { State } from "../../../lib/service/state/state.ts";
@@ -30,6 +31,7 @@ export const startService = async (options: HarnessOptions = {}) => {
   const { state = (builtIn: State) => builtIn, store = createMemoryStore() } = options;
   const clock = createVirtualClock();
   const faults: Error[] = [];
+  const requestLog = createRequestLog();
   const service = await createService({
     clock,
     random: createSeededRandom(options.seed),
@@ -39,6 +41,7 @@ export const startService = async (options: HarnessOptions = {}) => {
     requestsPerSecond: options.requestsPerSecond,
     apiKey: options.apiKey,
     onFault: (error) => faults.push(error),
+    onRequest: requestLog.note,
   });
 
   const send = createExchange(service.fetch, "http://service.test", BUILT_IN_API_KEYS.first);
@@ -55,7 +58,7 @@ export const startService = async (options: HarnessOptions = {}) => {
   const stored = async (): Promise<Record<string, Answer["body"]>> =>
     Object.fromEntries([...(await store.load())].map(([key, text]) => [key, JSON.parse(text)]));
 
-  return { service, clock, faults, send, runTask, stored };
+  return { service, clock, faults, send, runTask, stored, requestLog };
 };
 
 export const CONTAINER = "/cloud/v1/caas/1234567/76/containers/my-container";

@@ -1,0 +1,56 @@
+import type { SeenRequest } from "./service.ts";
+
+const MAX_REQUESTS = 200;
+/** Longer than any path of the interface. */
+const MAX_PATH_CHARACTERS = 300;
+const MAX_METHOD_CHARACTERS = 20;
+
+/** One handled request. */
+export interface LoggedRequest {
+  /** Counts all requests from 1, also those that the log has dropped. */
+  readonly number: number;
+  /** Arrival, ISO 8601. */
+  readonly time: string;
+  readonly method: string;
+  /** Without its query, which may hold anything. */
+  readonly path: string;
+  /** Absent for a path or method that no operation has. */
+  readonly operation?: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** Id in the body of an error. */
+  readonly requestId?: string;
+}
+
+/**
+ * The newest 200 requests, in memory. Noting one costs an assignment; the rest is done when someone reads the log.
+ */
+export const createRequestLog = () => {
+  const ring: SeenRequest[] = [];
+  let total = 0;
+
+  const logged = (number: number): readonly LoggedRequest[] => {
+    const seen = ring[(number - 1) % MAX_REQUESTS];
+    if (!seen) return [];
+    const { at, path, method, ...kept } = seen;
+    return [
+      {
+        ...kept,
+        number,
+        time: new Date(at).toISOString(),
+        method: method.slice(0, MAX_METHOD_CHARACTERS),
+        path: path.slice(0, MAX_PATH_CHARACTERS),
+      },
+    ];
+  };
+
+  return {
+    note(seen: SeenRequest): void {
+      ring[total % MAX_REQUESTS] = seen;
+      total += 1;
+    },
+    /** The newest first. */
+    list: (): readonly LoggedRequest[] =>
+      Array.from({ length: ring.length }, (_, index) => total - index).flatMap(logged),
+  };
+};
