@@ -1,10 +1,12 @@
 /**
  * Builds bundles with esbuild into dist/ of the working directory. `functions` builds one bundle for each folder in
- * functions/ and one that packaging reads config files with; `cli` builds the `skyhook` command with the console, `bench` the
- * benchmarks, `simulation` the simulation. `check` compares the sizes of the functions' bundles with their limits.
+ * functions/ and one that packaging reads config files with; `cli` builds the `skyhook` command with the
+ * console, `bench` the benchmarks, `simulation` the simulation. `check` compares the sizes of the functions' bundles
+ * and of the console's page with their limits.
  */
-import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { overLimit, sizesOf } from "./bundle-sizes.mjs";
 import { BASE, FOR_LAMBDA, FUNCTIONS, YAML_OF_BROWSERS } from "./bundling.mjs";
@@ -28,21 +30,23 @@ const buildFunctions = async () => {
 };
 
 /** The console's page: one script and one style sheet, for browsers of the last two years. */
+const PAGE = {
+  absWorkingDir: BASE.absWorkingDir,
+  entryPoints: ["main.tsx", "main.css"].map((file) => `lib/console/page/${file}`),
+  outdir: join(DIST, "console"),
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: ["chrome120", "firefox121", "safari17"],
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  logLevel: "warning",
+};
+const PAGE_HTML = "lib/console/page/index.html";
+
 const buildPage = async () => {
-  const folder = join(DIST, "console");
-  await build({
-    absWorkingDir: BASE.absWorkingDir,
-    entryPoints: ["main.tsx", "main.css"].map((file) => `lib/console/page/${file}`),
-    outdir: folder,
-    bundle: true,
-    minify: true,
-    format: "esm",
-    target: ["chrome120", "firefox121", "safari17"],
-    jsx: "automatic",
-    jsxImportSource: "preact",
-    logLevel: "warning",
-  });
-  copyFileSync("lib/console/page/index.html", join(folder, "index.html"));
+  await build(PAGE);
+  copyFileSync(PAGE_HTML, join(PAGE.outdir, "index.html"));
 };
 
 /**
@@ -107,9 +111,15 @@ const buildBench = async () => {
   const folder = join(DIST, "bench");
   await build({
     ...BASE,
-    entryPoints: ["load", "subjects", "thresholds", "ledger", "load-times", "load-once"].map(
-      (name) => `test/bench/${name}.ts`,
-    ),
+    entryPoints: [
+      "load",
+      "subjects",
+      "thresholds",
+      "ledger",
+      "load-times",
+      "load-once",
+      "console",
+    ].map((name) => `test/bench/${name}.ts`),
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     packages: "external",
@@ -138,16 +148,28 @@ const SIZE_LIMITS = {
   "snapshot-prices": 650_000,
 };
 
-/** Fails if the bundle of a function is over its size limit. Writes no file. */
-const checkFunctions = async () => {
+/** Limit of the page's files together in bytes, each compressed by gzip. */
+const PAGE_LIMIT = 150_000;
+
+const pageProblems = async () => {
+  const { outputFiles } = await build({ ...PAGE, write: false });
+  const files = [...outputFiles.map(({ contents }) => contents), readFileSync(PAGE_HTML)];
+  const bytes = files.reduce((sum, file) => sum + gzipSync(file).length, 0);
+  return bytes > PAGE_LIMIT
+    ? [`console: ${bytes} bytes compressed, over its limit of ${PAGE_LIMIT} bytes`]
+    : [];
+};
+
+/** Fails if the bundle of a function, or the page, is over its size limit. Writes no file. */
+const checkSizes = async () => {
   const { metafile } = await build({ ...FUNCTIONS, outdir: join(DIST, "functions"), write: false });
-  const problems = overLimit(metafile, SIZE_LIMITS);
+  const problems = [...overLimit(metafile, SIZE_LIMITS), ...(await pageProblems())];
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   if (problems.length > 0) process.exitCode = 1;
 };
 
 const BUILDS = new Map([
-  ["check", checkFunctions],
+  ["check", checkSizes],
   ["bench", buildBench],
   ["simulation", buildSimulation],
   ["functions", buildFunctions],
