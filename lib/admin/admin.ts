@@ -9,10 +9,11 @@ import type {
   Session,
   Verdict,
 } from "./answers.ts";
+import type { BulkPage } from "./bulk-cancel.ts";
 import type { RejectionView } from "./command-view.ts";
 import type { Selection } from "./dead-letters.ts";
 import type { JobName, JobRun } from "./job-run.ts";
-import type { ListPage, ListQuery } from "./list.ts";
+import type { BoundedQuery, BulkQuery, ListPage, ListQuery } from "./list.ts";
 import type { OpenWork } from "./open.ts";
 import type { RequestView } from "./status.ts";
 
@@ -58,6 +59,11 @@ export interface Admin {
   open(): Promise<OpenWork>;
   /** Undefined for an unknown command; so are the answers of `resolve` and `liftPause`. */
   cancel(command: CommandName): Promise<CancelAnswer | undefined>;
+  /** Cancels the commands that match filters, page by page. */
+  readonly bulkCancel: {
+    preview(query: BulkQuery): Promise<BulkPage>;
+    apply(query: BoundedQuery): Promise<BulkPage>;
+  };
   resolve(command: CommandName, verdict: Verdict): Promise<ResolveAnswer | undefined>;
   /** Ends the pause that the provider requested for an account. */
   liftPause(account: string): Promise<LiftAnswer | undefined>;

@@ -42,37 +42,71 @@ export const LIST_STATUSES = [
   ...["rejected", "unknown-outcome"],
 ] as const;
 
-/** Filters of the list; an absent one accepts everything. */
+/** Filters of the list and of bulk actions; an absent one accepts everything. */
+const FILTERS = {
+  account: z.string().optional(),
+  operation: z.string().optional(),
+  sender: z.string().optional(),
+  /** Part of the lane's name, such as `my-container`. */
+  resource: z.string().optional(),
+  /** `unknown-outcome` selects failed commands with that reason. */
+  status: z.enum(LIST_STATUSES).optional(),
+  /** Instants in ISO 8601: accepted at or after, and at or before. */
+  since: z.iso.datetime().optional(),
+  until: z.iso.datetime().optional(),
+  /** Cursor of the previous page. */
+  cursor: z
+    .string()
+    .refine(isCursor, { error: "must be the cursor that an earlier page ended with" })
+    .optional(),
+};
+
+interface Period {
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+const isPeriod = ({ since = "", until }: Period): boolean =>
+  until === undefined || !(Date.parse(since) > Date.parse(until));
+
+const NO_PERIOD = { path: ["since"], error: "must not be after until" };
+
 export const listQuerySchema = z
-  .strictObject({
-    account: z.string().optional(),
-    operation: z.string().optional(),
-    sender: z.string().optional(),
-    /** Part of the lane's name, such as `my-container`. */
-    resource: z.string().optional(),
-    /** `unknown-outcome` selects failed commands with that reason. */
-    status: z.enum(LIST_STATUSES).optional(),
-    /** Instants in ISO 8601: accepted at or after, and at or before. */
-    since: z.iso.datetime().optional(),
-    until: z.iso.datetime().optional(),
-    /** Cursor of the previous page. */
-    cursor: z
-      .string()
-      .refine(isCursor, { error: "must be the cursor that an earlier page ended with" })
-      .optional(),
-    limit: z.coerce.number().int().min(1).max(500).default(50),
-  })
-  .refine(
-    ({ since = "", until }) => until === undefined || !(Date.parse(since) > Date.parse(until)),
-    {
-      path: ["since"],
-      error: "must not be after until",
-    },
-  );
+  .strictObject({ ...FILTERS, limit: z.coerce.number().int().min(1).max(500).default(50) })
+  .refine(isPeriod, NO_PERIOD);
+
+const NARROWING = ["account", "operation", "sender", "resource", "status", "since"] as const;
+
+/**
+ * Selects commands for a bulk action, page by page. `until` bounds every page: commands accepted after it are
+ * left alone.
+ */
+export const bulkQuerySchema = z
+  .strictObject(FILTERS)
+  .refine(isPeriod, NO_PERIOD)
+  .refine((query) => NARROWING.some((name) => query[name] !== undefined), {
+    error: `needs at least one of ${NARROWING.join(", ")}`,
+  });
+
+export type BulkQuery = z.output<typeof bulkQuerySchema>;
+
+/** A query with its bound: what changes commands must not select those accepted meanwhile. */
+export const boundedQuerySchema = bulkQuerySchema.transform(({ until, ...query }, context) => {
+  if (until !== undefined) return { ...query, until };
+  context.issues.push({
+    code: "custom",
+    path: ["until"],
+    message: "needs the until of the preview",
+    input: until,
+  });
+  return z.NEVER;
+});
+
+export type BoundedQuery = z.output<typeof boundedQuerySchema>;
 
 export type ListQuery = z.output<typeof listQuerySchema>;
 
-const listRowSchema = z.object({
+export const listRowSchema = z.object({
   /** The id that `skyhook status` takes: of the command, or of a rejected request. */
   id: z.string(),
   sender: z.string(),

@@ -89,6 +89,16 @@ export const cancelCommand = async (
   return cancelAnswer(value, deps.clock.now());
 };
 
+/** The answer that `cancelCommand` would give now. Changes nothing. */
+export const foreseeCancel = async (
+  { ledger, clock }: ActionDeps,
+  key: string,
+): Promise<CancelAnswer | undefined> => {
+  const found = await commands.read(ledger, key);
+  const now = clock.now();
+  return found && cancelAnswer(stopped(found.value, now), now);
+};
+
 /** Whether the stored resolution equals the verdict; a verdict without a note equals any note. */
 const covers = (resolution: Resolution, { applied, note }: Verdict): boolean =>
   resolution.applied === applied && (note === undefined || note === resolution.note);

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { LIST_STATUSES } from "../admin/list.ts";
 import type { Clock } from "../platform/ports/clock.ts";
+import { shellWord } from "./render.ts";
 import { instantOf } from "./time-flag.ts";
 
 /** The filters of `list`, which select the commands of a bulk action too. */
@@ -40,3 +41,10 @@ export const filtersOf = (flags: FilterFlags, clock: Clock): FilterFlags => {
   });
   return Object.fromEntries(given);
 };
+
+/** Filters as options for a shell, each with a space before it. */
+export const filterWords = (filters: FilterFlags): string =>
+  NAMES.flatMap((name) => {
+    const text = filters[name];
+    return text === undefined ? [] : [` --${name} ${shellWord(text)}`];
+  }).join("");

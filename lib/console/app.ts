@@ -4,14 +4,10 @@ import { version } from "../../package.json";
 import { type Admin, Refusal } from "../admin/admin.ts";
 import { verdictSchema } from "../admin/answers.ts";
 import { JOB_NAMES } from "../admin/job-run.ts";
-import { listQuerySchema } from "../admin/list.ts";
-import { parseJson } from "../contract/json.ts";
-import { problemsOf, problemsText } from "../contract/problem.ts";
+import { boundedQuerySchema, bulkQuerySchema, listQuerySchema } from "../admin/list.ts";
 import type { Log } from "../platform/ports/log.ts";
-import { readText } from "../provider/client.ts";
 import { guard } from "./auth.ts";
-
-const MAX_BODY_BYTES = 256 * 1024;
+import { bodyOf, found, parsedBody, parsedQuery } from "./request.ts";
 
 export interface ConsoleOptions {
   readonly admin: Admin;
@@ -23,34 +19,6 @@ export interface ConsoleOptions {
   readonly readAsset: (name: string) => Promise<string | undefined>;
   readonly log: Log;
 }
-
-const tooLarge = (): Refusal => new Refusal(413, "the body is larger than 256 KiB");
-
-/** Reads the body of a request that changes something. @throws Refusal for an empty or too large one */
-const bodyOf = async ({ req }: Context): Promise<string> => {
-  // Refuses before it reads the body, while the sender still reads the response.
-  if (Number(req.header("content-length")) > MAX_BODY_BYTES) throw tooLarge();
-  const { text, isWhole } = await readText(req.raw, MAX_BODY_BYTES);
-  if (!isWhole) throw tooLarge();
-  if (text === "") throw new Refusal(400, "the body is empty; send a JSON object");
-  return text;
-};
-
-/** @throws Refusal with the text for a body that the schema refuses */
-const parsedBody = async <S extends z.ZodType>(
-  context: Context,
-  schema: S,
-  refusal: string,
-): Promise<z.output<S>> => {
-  const body = schema.safeParse(parseJson(await bodyOf(context)));
-  if (body.success) return body.data;
-  throw new Refusal(400, refusal);
-};
-
-const found = <T>(answer: T | undefined, what: string): T => {
-  if (answer === undefined) throw new Refusal(404, `no such ${what}`);
-  return answer;
-};
 
 const ids = z.array(z.string().min(1)).min(1).max(1_000);
 
@@ -80,6 +48,19 @@ const createDeadLetterRoutes = ({ deadLetters }: Admin): Hono => {
   return app;
 };
 
+/** A preview is a read: `GET /commands/cancel/preview`, then `POST /commands/cancel` with its `until`. */
+const createBulkCancelRoutes = ({ bulkCancel }: Admin): Hono => {
+  const app = new Hono();
+  app.get("/preview", async (context) =>
+    context.json(await bulkCancel.preview(parsedQuery(context, bulkQuerySchema))),
+  );
+  app.post("/", async (context) => {
+    const query = await parsedBody(context, boundedQuerySchema);
+    return context.json(await bulkCancel.apply(query), 202);
+  });
+  return app;
+};
+
 const createCommandRoutes = (admin: Admin): Hono => {
   const app = new Hono();
   const nameIn = ({ req }: Context) => ({
@@ -87,14 +68,13 @@ const createCommandRoutes = (admin: Admin): Hono => {
     sender: req.query("sender"),
   });
   app.get("/", async (context) => {
-    const query = listQuerySchema.safeParse(context.req.query());
-    if (!query.success) throw new Refusal(400, problemsText(problemsOf(query.error.issues)));
-    return context.json(await admin.list(query.data));
+    return context.json(await admin.list(parsedQuery(context, listQuerySchema)));
   });
   if (admin.send) {
     const { send } = admin;
     app.post("/", async (context) => context.json(await send(await bodyOf(context)), 202));
   }
+  app.route("/cancel", createBulkCancelRoutes(admin));
   app.get("/:id", async (context) => {
     const state = await admin.look(nameIn(context), context.req.query("event"));
     return context.json(found(state, "command"));

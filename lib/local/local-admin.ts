@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Admin, Refusal, type RequestState } from "../admin/admin.ts";
+import { cancelMatching, previewCancel } from "../admin/bulk-cancel.ts";
 import {
   type DeadLetterDeps,
   deleteDeadLetters,
@@ -84,6 +85,7 @@ export const createLocalAdmin = (automation: Automation): Admin => {
     if (answer !== undefined) await finishEnded(deps, key);
     return answer;
   };
+  const cancelByKey = async (key: string) => finished(key, await cancelCommand(deps, key));
 
   return {
     async session() {
@@ -105,9 +107,10 @@ export const createLocalAdmin = (automation: Automation): Admin => {
       return readState(ledger, { sender, id, now: clock.now() }, eventId);
     },
     open: () => readOpenWork(ledger, clock.now()),
-    async cancel(command) {
-      const key = keyOf(command);
-      return finished(key, await cancelCommand(deps, key));
+    cancel: (command) => cancelByKey(keyOf(command)),
+    bulkCancel: {
+      preview: (query) => previewCancel(deps, query),
+      apply: (query) => cancelMatching(deps, query, cancelByKey),
     },
     async resolve(command, verdict) {
       const key = keyOf(command);

@@ -7,8 +7,9 @@ import type {
   ResolveAnswer,
   Verdict,
 } from "../../admin/answers.ts";
+import type { BulkPage } from "../../admin/bulk-cancel.ts";
 import type { Selection } from "../../admin/dead-letters.ts";
-import type { ListPage, ListQuery } from "../../admin/list.ts";
+import type { BoundedQuery, BulkQuery, ListPage, ListQuery } from "../../admin/list.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import { runAddress } from "../endpoint.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
@@ -24,7 +25,11 @@ import { createGatewayClient } from "./gateway.ts";
 export interface CommandAdmin {
   look(commandId: string): Promise<RequestState | undefined>;
   list(query: ListQuery): Promise<ListPage>;
-  cancel(commandId: string): Promise<CancelAnswer | undefined>;
+  /** @param from sender of the command; default: that of this client */
+  cancel(commandId: string, from?: string): Promise<CancelAnswer | undefined>;
+  /** What `cancelMatching` would do to a page of commands. */
+  previewCancel(query: BulkQuery): Promise<BulkPage>;
+  cancelMatching(query: BoundedQuery): Promise<BulkPage>;
   resolve(commandId: string, verdict: Verdict): Promise<ResolveAnswer | undefined>;
   /** Ends the pause that the provider requested for an account. */
   liftPause(account: string): Promise<LiftAnswer | undefined>;

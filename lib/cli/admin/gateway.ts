@@ -9,9 +9,15 @@ import {
   resolveAnswerSchema,
   type Verdict,
 } from "../../admin/answers.ts";
+import { bulkPageSchema } from "../../admin/bulk-cancel.ts";
 import type { Selection } from "../../admin/dead-letters.ts";
 import { type JobName, jobRunSchema } from "../../admin/job-run.ts";
-import { type ListQuery, listPageSchema } from "../../admin/list.ts";
+import {
+  type BoundedQuery,
+  type BulkQuery,
+  type ListQuery,
+  listPageSchema,
+} from "../../admin/list.ts";
 import {
   priceChangeViewSchema,
   priceViewSchema,
@@ -139,10 +145,14 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
       const response = await ask(target, of.signal && { signal: of.signal });
       return answerIn(response, target, requestStateSchema, NO_SUCH_COMMAND);
     },
-    async cancel(commandId: string) {
-      const target = ofCommand(commandId, "/cancel");
+    async cancel(commandId: string, from = sender) {
+      const target = at(`/commands/${encodeURIComponent(commandId)}/cancel`, { sender: from });
       return answerIn(await post(target, {}), target, cancelAnswerSchema, NO_SUCH_COMMAND);
     },
+    previewCancel: (query: BulkQuery) =>
+      read(at("/commands/cancel/preview", query), bulkPageSchema),
+    cancelMatching: (query: BoundedQuery) =>
+      accepted(at("/commands/cancel"), query, bulkPageSchema),
     async resolve(commandId: string, verdict: Verdict) {
       const target = ofCommand(commandId, "/resolve");
       return answerIn(await post(target, verdict), target, resolveAnswerSchema, NO_SUCH_COMMAND);

@@ -1,6 +1,12 @@
 import { DescribeTableCommand, type DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { Verdict } from "../../admin/answers.ts";
-import { type ListQuery, listCommands } from "../../admin/list.ts";
+import { cancelMatching, previewCancel } from "../../admin/bulk-cancel.ts";
+import {
+  type BoundedQuery,
+  type BulkQuery,
+  type ListQuery,
+  listCommands,
+} from "../../admin/list.ts";
 import { cancelCommand, liftPause, resolveCommand } from "../../admin/operator-actions.ts";
 import { readState } from "../../admin/status.ts";
 import { commandKey } from "../../engine/command.ts";
@@ -40,6 +46,12 @@ export const stageCommands = (stage: string, sender: string | undefined, clock: 
   const { tableName, client, ledger, trouble, ...opened } = openStageLedger(stage, clock);
   const deps = { ledger, clock: opened.clock, log: terminalLog, metrics: noMetrics };
 
+  let learnedTime: Promise<unknown> | undefined;
+  /** Makes a call, because AWS's time is unknown before its first reply. */
+  const learnTime = async (): Promise<void> => {
+    learnedTime ??= ledger.read("none#");
+    await learnedTime;
+  };
   const withTrouble = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw trouble(error);
@@ -50,6 +62,14 @@ export const stageCommands = (stage: string, sender: string | undefined, clock: 
   });
   const about = <T>(id: string, work: (key: string) => Promise<T>): Promise<T> =>
     withTrouble(identityOf(id).then((identity) => work(commandKey(identity))));
+  const listing = <T>(work: () => Promise<T>): Promise<T> =>
+    withTrouble(
+      learnTime()
+        .then(work)
+        .catch((error: unknown) => {
+          throw isWithoutIndex(error) ? noIndex(tableName) : error;
+        }),
+    );
   return {
     followsLater: "the poller publishes its event within a minute",
     look: (commandId: string) =>
@@ -59,13 +79,14 @@ export const stageCommands = (stage: string, sender: string | undefined, clock: 
           return state && requestStateSchema.parse(state);
         }),
       ),
-    list: (query: ListQuery) =>
-      withTrouble(
-        listCommands(ledger, query, deps.clock.now()).catch((error: unknown) => {
-          throw isWithoutIndex(error) ? noIndex(tableName) : error;
-        }),
-      ),
-    cancel: (commandId: string) => about(commandId, (key) => cancelCommand(deps, key)),
+    list: (query: ListQuery) => listing(() => listCommands(ledger, query, deps.clock.now())),
+    cancel: (commandId: string, from?: string) =>
+      from === undefined
+        ? about(commandId, (key) => cancelCommand(deps, key))
+        : withTrouble(cancelCommand(deps, commandKey({ sender: from, id: commandId }))),
+    previewCancel: (query: BulkQuery) => listing(() => previewCancel(deps, query)),
+    cancelMatching: (query: BoundedQuery) =>
+      listing(() => cancelMatching(deps, query, (key) => cancelCommand(deps, key))),
     liftPause: (account: string) => withTrouble(liftPause(deps, account)),
     resolve: (commandId: string, verdict: Verdict) =>
       about(commandId, (key) => resolveCommand(deps, key, verdict)),

@@ -7,12 +7,14 @@ import {
   openCommandAdmin,
   STAGE_WRITE_RIGHTS,
   sameTargetFlags,
-  withCommandOptions,
+  withAdminOptions,
 } from "../admin/client.ts";
+import { cancelExitCode, cancelText } from "../cancel-text.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
-import { jsonLine, printNote, printResult, shellWord, visibleText } from "../render.ts";
-import { endText } from "../request-state.ts";
+import { withFilterOptions } from "../list-filters.ts";
+import { jsonLine, printNote, printResult } from "../render.ts";
 import { addExamples, type DeclareVerb, ending } from "../verb.ts";
+import { type CancelManyFlags, cancelMany } from "./cancel-many.ts";
 
 /** Time between two checks for the reply, which usually comes long before its time-out. */
 const CHECK_MS = 1_000;
@@ -44,36 +46,6 @@ const cancelWhenPossible = async (
   }
 };
 
-const sentence = (commandId: string, answer: CancelAnswer, flags: string): string => {
-  switch (answer.kind) {
-    case "stopped":
-      if (answer.unfollowed) {
-        const tasks = visibleText(answer.unfollowed.join(", "));
-        return `${commandId} is cancelled: Skyhook no longer follows task ${tasks}, which continues at the provider`;
-      }
-      return answer.status === "cancelled"
-        ? `${commandId} is cancelled; it had no effect`
-        : [
-            `${commandId} ended as ${endText(answer)}: an earlier request may have taken effect`,
-            `  next: check the effect at the provider, then npx skyhook resolve ${shellWord(commandId)} --applied | --not-applied${flags}`,
-          ].join("\n");
-    case "under-way":
-      return `${commandId} is not cancelled: a request is in flight; its result is known within ${Math.ceil(answer.waitMs / 1000)} s: try again then`;
-    case "following":
-      return `${commandId} cannot be cancelled: the provider works on task ${visibleText(answer.taskIds.join(", "))}, which Skyhook follows to its end`;
-    case "ended":
-      return `${commandId} has ended already: ${endText(answer)}`;
-    default:
-      return answer satisfies never;
-  }
-};
-
-const exitCodeOf = (answer: CancelAnswer): ExitCode => {
-  if (answer.kind === "under-way") return EXIT.timedOut;
-  if (answer.kind !== "stopped") return EXIT.refused;
-  return answer.status === "cancelled" ? EXIT.ok : EXIT.failed;
-};
-
 /** Cancels a command. @throws ExitError for an unknown command */
 export const cancel = async (
   commandId: string,
@@ -83,8 +55,8 @@ export const cancel = async (
   const waitSeconds = secondsOf(flags.waitSeconds);
   const admin = await openCommandAdmin(flags, clock);
   const answer = await cancelWhenPossible(admin, commandId, clock, waitSeconds);
-  const exitCode = exitCodeOf(answer);
-  const text = sentence(commandId, answer, sameTargetFlags(flags));
+  const exitCode = cancelExitCode(answer);
+  const text = cancelText(commandId, answer, sameTargetFlags(flags));
   if (flags.json) printResult(jsonLine({ commandId, ...answer }));
   else if (answer.kind === "stopped") printResult(text);
   else printNote(text);
@@ -97,19 +69,51 @@ export const cancel = async (
 /** Longer than any request is in flight (see ATTEMPT_LEASE_MS). */
 const DEFAULT_WAIT_SECONDS = "60";
 
-const DESCRIPTION = `Cancels a command that has had no effect, and the commands that wait for it with --after.
+const DESCRIPTION = `Cancels a command that has had no effect, and the commands that wait for it with --after. With filters instead of an id, it cancels every matching command.
 
 If a request of the command got no reply, the command ends as failed with reason unknown-outcome, and nothing more is sent. While a request is in flight, cancel waits for its result.
 
 A command that has started tasks cannot be cancelled: Skyhook follows the tasks to their end. A follow-task can always be cancelled. Its task continues at the provider, and no event reports the task's end.
 
-With --stage, cancel writes to the ledger. The poller publishes the event and releases the lane within a minute; no metric counts the cancellation. ${STAGE_WRITE_RIGHTS}`;
+With filters, cancel shows how many commands it would cancel, which it cannot cancel and why. It changes nothing without --yes. Commands accepted after --until, by default after the call began, are left alone. The exit status is 0 when every matching command that had not ended is cancelled.
+
+With --stage, cancel writes to the ledger. The poller publishes the event and releases the lane within a minute; no metric counts the cancellation. ${STAGE_WRITE_RIGHTS} Filters need dynamodb:Query on the index list of the table instead of dynamodb:DescribeTable.`;
+
+const NOT_WITH_ID = [
+  "account",
+  "operation",
+  "resource",
+  "status",
+  "since",
+  "until",
+  "yes",
+] as const;
+
+type AnyCancelFlags = CancelFlags & CancelManyFlags;
 
 export const declareCancel: DeclareVerb = (command, { clock }) => {
-  addExamples(withCommandOptions(command.description(DESCRIPTION)), [
-    "npx skyhook cancel scale-1",
-    "npx skyhook cancel scale-1 --stage prod",
-  ])
+  addExamples(
+    withAdminOptions(
+      withFilterOptions(
+        command
+          .description(DESCRIPTION)
+          .argument("[command-id]", "id that `skyhook send` printed, or that --id gave it"),
+      ),
+    ),
+    [
+      "npx skyhook cancel scale-1",
+      "npx skyhook cancel scale-1 --stage prod",
+      "npx skyhook cancel --status waiting --account production --since 1h",
+    ],
+  )
+    .option("--yes", "cancel every command that matches the filters")
     .option("--wait-seconds <n>", "longest wait for a request in flight", DEFAULT_WAIT_SECONDS)
-    .action(ending((id: string, flags: CancelFlags) => cancel(id, flags, clock)));
+    .action(
+      ending((id: string | undefined, flags: AnyCancelFlags) => {
+        if (id === undefined) return cancelMany(flags, secondsOf(flags.waitSeconds), clock);
+        const wrong = NOT_WITH_ID.find((name) => flags[name] !== undefined);
+        if (wrong === undefined) return cancel(id, flags, clock);
+        throw new ExitError(EXIT.refused, `--${wrong}: not with an id, which names one command`);
+      }),
+    );
 };

@@ -23,6 +23,10 @@ const admin: Admin = {
   look: () => called("look"),
   open: async () => ({ at: "", lanes: [], tasks: [], commands: 0, more: false }),
   cancel: () => called("cancel"),
+  bulkCancel: {
+    preview: () => called("preview").then(() => ({ rows: [], until: "" })),
+    apply: () => called("apply").then(() => ({ rows: [], until: "" })),
+  },
   resolve: () => called("resolve"),
   liftPause: () => called("liftPause"),
   deadLetters: {
@@ -38,6 +42,7 @@ const admin: Admin = {
 
 const CHANGES = [
   "/commands",
+  "/commands/cancel",
   "/commands/c1/cancel",
   "/commands/c1/resolve",
   "/accounts/a/lift-pause",
@@ -53,6 +58,7 @@ const READS = [
   "/session",
   "/commands",
   "/commands/c1",
+  "/commands/cancel/preview",
   "/dead-letters",
   "/prices",
   "/prices/p1",
