@@ -10,19 +10,12 @@ import {
 import { lanes } from "../engine/lane.ts";
 import { longestPause } from "../engine/poller/check-tasks.ts";
 import type { Task } from "../engine/task.ts";
-import { isUnreadable } from "../ledger/record.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { type RecordedTask, readTask, recordedTask, tasksOf } from "./command-tasks.ts";
 import { instant } from "./command-view.ts";
+import { dueCommands, MAX_COMMANDS, readable } from "./due-commands.ts";
 
-/** Open commands that one answer reads. */
-const MAX_COMMANDS = 1_000;
-/** Entries of the due index that are read to find them: other kinds of records are due too. */
-const MAX_DUE = 10_000;
 const MAX_READS_AT_ONCE = 32;
-/** Later than every due time. */
-const FAR_FUTURE = Date.UTC(9999, 0, 1);
-const PREFIX = `${commands.kind}#`;
 
 /** A command in a lane. All but its name are absent if the command was not read. */
 export interface LaneMember {
@@ -67,26 +60,6 @@ export interface OpenWork {
   /** Whether there are more open commands: those with a later deadline are left out. */
   readonly more: boolean;
 }
-
-/** Keys of commands in the due index: every command is there until its end is published. */
-const dueCommands = async (ledger: Ledger) => {
-  const due = await ledger.listDue(FAR_FUTURE, MAX_DUE);
-  const found = due.filter(({ key }) => key.startsWith(PREFIX));
-  return {
-    entries: found.map(({ key, dueAt }) => ({ key: key.slice(PREFIX.length), dueAt })),
-    isCut: due.length === MAX_DUE,
-  };
-};
-
-/** A record; undefined for none, and for one that only a newer version can read. */
-const readable = async <T>(read: Promise<T | undefined>): Promise<T | undefined> => {
-  try {
-    return await read;
-  } catch (error) {
-    if (isUnreadable(error)) return undefined;
-    throw error;
-  }
-};
 
 const laneMember = (key: string, known: ReadonlyMap<string, Command>): LaneMember => {
   const { sender, id: commandId } = splitCommandKey(key);
