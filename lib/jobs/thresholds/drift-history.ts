@@ -17,7 +17,7 @@ const MAX_NAME_CHARACTERS = 100;
 /** Room for 50 drifts with 10 names of about 70 characters. DynamoDB counts one write unit for each kB. */
 const MAX_BYTES = 40_000;
 
-const driftSchema = z.object({
+export const driftSchema = z.object({
   /** Time of the event, epoch ms. */
   at: z.int(),
   missing: z.int(),

@@ -95,6 +95,25 @@ export const thresholdsDrifted = (facts: SyncFacts, plan: Plan, run: number): Ou
   });
 };
 
+/** Outcome and counts of a sync. */
+export const syncResult = (applied: readonly AppliedChange[], unchangedCount: number) => {
+  const done = applied.flatMap((each) => (each.outcome === "done" ? [each.action] : []));
+  const doneCount = (action: Change["action"]) => done.filter((each) => each === action).length;
+  const countWith = (outcome: AppliedChange["outcome"]) =>
+    applied.filter((each) => each.outcome === outcome).length;
+  return {
+    outcome: done.length === applied.length ? ("complete" as const) : ("partial" as const),
+    counts: {
+      created: doneCount("create"),
+      updated: doneCount("update"),
+      deleted: doneCount("delete"),
+      unchanged: unchangedCount,
+      failed: countWith("failed"),
+      left: countWith("left"),
+    },
+  };
+};
+
 /** Order in the event, which lists the first 100 changes. */
 const BY_URGENCY = ["failed", "left", "done"] as const;
 
@@ -111,8 +130,6 @@ export const thresholdsSynced = (
   const { fact, data } = common(facts);
   const withOutcome = (outcome: AppliedChange["outcome"]) =>
     applied.filter((each) => each.outcome === outcome);
-  const done = applied.flatMap((each) => (each.outcome === "done" ? [each.action] : []));
-  const doneCount = (action: Change["action"]) => done.filter((each) => each === action).length;
   const changes = BY_URGENCY.flatMap(withOutcome).map((each) => ({
     ...changeView(each.change),
     ...(each.outcome === "done" && { action: each.action }),
@@ -125,15 +142,7 @@ export const thresholdsSynced = (
     identity: [facts.account, String(facts.config.clientId ?? ""), ...identity],
     data: {
       ...data,
-      outcome: done.length === applied.length ? "complete" : "partial",
-      counts: {
-        created: doneCount("create"),
-        updated: doneCount("update"),
-        deleted: doneCount("delete"),
-        unchanged: unchangedCount,
-        failed: withOutcome("failed").length,
-        left: withOutcome("left").length,
-      },
+      ...syncResult(applied, unchangedCount),
       changes: listed(changes),
     },
   });

@@ -14,8 +14,24 @@ import {
 } from "./applied-thresholds.ts";
 import type { AppliedChange } from "./apply.ts";
 import { driftOf, driftsSchema, driftsWithin } from "./drift-history.ts";
-import { type SyncFacts, thresholdsDrifted, thresholdsSynced } from "./sync-events.ts";
+import { type SyncFacts, syncResult, thresholdsDrifted, thresholdsSynced } from "./sync-events.ts";
 import type { Plan } from "./threshold.ts";
+
+const count = z.int();
+
+export const lastSyncSchema = z.object({
+  /** Time of its event, epoch ms. */
+  at: z.int(),
+  outcome: z.enum(["complete", "partial"]),
+  counts: z.object({
+    created: count,
+    updated: count,
+    deleted: count,
+    unchanged: count,
+    failed: count,
+    left: count,
+  }),
+});
 
 const thresholdSyncSchema = z.object({
   account: z.string(),
@@ -27,6 +43,8 @@ const thresholdSyncSchema = z.object({
   run: z.int(),
   /** Applied thresholds, where they cannot be listed. */
   applied: appliedSchema.optional(),
+  /** Last sync that made changes or read a new config; absent in a record of an old version. */
+  lastSync: lastSyncSchema.optional(),
   /** The last drifts; absent before the first one. */
   drifts: driftsSchema.optional(),
   outbox: outboxSchema,
@@ -112,7 +130,8 @@ export const endUnchanged = async (sync: Sync): Promise<void> => {
   }
   const run = record.run + 1;
   const outbox = [...record.outbox, event(String(run))];
-  await replace(sync, { ...record, ...seen(facts), run, syncedDigest: digest, outbox });
+  const lastSync = { at: facts.at, ...syncResult([], plan.unchangedCount) };
+  await replace(sync, { ...record, ...seen(facts), run, syncedDigest: digest, lastSync, outbox });
   return thresholdSyncs.publishOrLeave(deps, sync.key);
 };
 
@@ -197,6 +216,7 @@ export const endChanges = async (
       ...seen(facts),
       ...(applied && { applied }),
       ...(isComplete && { syncedDigest: facts.config.digest }),
+      lastSync: { at: moment.now, ...syncResult(lasting, plan.unchangedCount) },
       outbox: [...current.outbox, event],
     });
   });
