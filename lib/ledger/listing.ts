@@ -31,11 +31,15 @@ export const newestFirst = (a: Pick<Listing, "sort">, b: Pick<Listing, "sort">):
 export type ListFields = Omit<Listing, "partition" | "sort"> & {
   /** Time of creation, epoch ms. */
   readonly at: number;
+  /** Partition of a kind that has a list of its own; absent: one of the day's, with the commands. */
+  readonly partition?: string | undefined;
 };
 
 /** The listing of an item. A hash of its key spreads one day's items over the day's partitions. */
-export const listingOf = (itemKey: string, { at, ...fields }: ListFields): Listing => {
+export const listingOf = (itemKey: string, { at, partition, ...fields }: ListFields): Listing => {
   const instant = new Date(at).toISOString();
+  const sort = `${instant}#${itemKey}`;
+  if (partition !== undefined) return { partition, sort, ...fields };
   const shard = createHash("sha256").update(itemKey).digest().readUInt8() % SHARDS;
-  return { partition: `${dayOf(instant)}#${shard}`, sort: `${instant}#${itemKey}`, ...fields };
+  return { partition: `${dayOf(instant)}#${shard}`, sort, ...fields };
 };

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isoText } from "../../events/event.ts";
+import { eventIdOf, isoText } from "../../events/event.ts";
 import { type OutboxEvent, outboxEvent, outboxKind, outboxSchema } from "../../ledger/outbox.ts";
 import type { AiTaskRun, OpenAiTask } from "./ai-watch.ts";
 import type { AiTaskEnd } from "./task-list.ts";
@@ -24,14 +24,25 @@ const vanishedSchema = z.object({
 const aiTaskSchema = z.object({
   account: z.string(),
   taskId: z.string(),
+  /** Absent: unknown, or recorded by an old version. */
+  taskName: z.string().optional(),
+  /**
+   * Time of the first end or disappearance with an event, epoch ms. The list sorts by it, because an entry of the
+   * list never moves. Absent: not listed.
+   */
+  recordedAt: z.int().optional(),
   state: z.discriminatedUnion("kind", [endedSchema, vanishedSchema]),
   outbox: outboxSchema,
 });
 
 export type AiTask = z.output<typeof aiTaskSchema>;
 type Identity = Pick<AiTask, "account" | "taskId">;
-type End = Identity & Omit<z.output<typeof endedSchema>, "kind" | "isTold">;
-type Vanishing = Identity & Omit<z.output<typeof vanishedSchema>, "kind">;
+type Named = Identity & Pick<AiTask, "taskName">;
+type End = Named & Omit<z.output<typeof endedSchema>, "kind" | "isTold">;
+type Vanishing = Named & Omit<z.output<typeof vanishedSchema>, "kind">;
+
+/** Partition of the list that holds an account's tasks with an event. */
+export const aiTaskPartition = (account: string): string => `ai-tasks/${account}`;
 
 /**
  * Ended and vanished AI tasks. They never expire: the provider may list an ended task for ever, and the end
@@ -41,15 +52,27 @@ export const aiTasks = outboxKind({
   kind: "ai-task",
   schema: aiTaskSchema,
   expiresAt: () => undefined,
+  // A baseline may record many thousand old ends, which have no event; the list leaves them out.
+  listing: ({ account, recordedAt }) =>
+    recordedAt === undefined ? undefined : { at: recordedAt, partition: aiTaskPartition(account) },
 });
 
 export const aiTaskKey = ({ account, taskId }: Identity): string => `${account}/${taskId}`;
 
 /** Records an end without an event. An existing record stays as it is. */
-export const endAiTaskWithoutEvent = (task: AiTask | undefined, end: End): AiTask => {
-  const { account, taskId, ...state } = end;
-  return task ?? { account, taskId, state: { kind: "ended", ...state, isTold: false }, outbox: [] };
-};
+export const endAiTaskWithoutEvent = (
+  task: AiTask | undefined,
+  { account, taskId, ...state }: Omit<End, "taskName">,
+): AiTask =>
+  task ?? { account, taskId, state: { kind: "ended", ...state, isTold: false }, outbox: [] };
+
+/** Fields of a task besides its state. @param at time of its end or disappearance, epoch ms */
+const aboutTask = (task: AiTask | undefined, { account, taskId, taskName }: Named, at: number) => ({
+  account,
+  taskId,
+  ...(taskName !== undefined && { taskName }),
+  recordedAt: task?.recordedAt ?? at,
+});
 
 /**
  * Records an end together with its event, once. An end that was recorded without an event gets one now:
@@ -57,9 +80,12 @@ export const endAiTaskWithoutEvent = (task: AiTask | undefined, end: End): AiTas
  */
 export const endAiTask = (task: AiTask | undefined, end: End, event: OutboxEvent): AiTask => {
   if (task?.state.kind === "ended" && task.state.isTold) return task;
-  const { account, taskId, ...state } = end;
-  const outbox = [...(task?.outbox ?? []), event];
-  return { account, taskId, state: { kind: "ended", ...state, isTold: true }, outbox };
+  const { status, endedAt } = end;
+  return {
+    ...aboutTask(task, end, endedAt),
+    state: { kind: "ended", status, endedAt, isTold: true },
+    outbox: [...(task?.outbox ?? []), event],
+  };
 };
 
 /** Records that a task has vanished, with one event for each absence. A recorded end stays. */
@@ -68,11 +94,38 @@ export const vanishAiTask = (
   vanishing: Vanishing,
   event: OutboxEvent,
 ): AiTask => {
-  const { account, taskId, ...state } = vanishing;
+  const { missingSince, vanishedAt } = vanishing;
   if (task?.state.kind === "ended") return task;
-  if (task?.state.missingSince === state.missingSince) return task;
-  const outbox = [...(task?.outbox ?? []), event];
-  return { account, taskId, state: { kind: "vanished", ...state }, outbox };
+  if (task?.state.missingSince === missingSince) return task;
+  return {
+    ...aboutTask(task, vanishing, vanishedAt),
+    state: { kind: "vanished", missingSince, vanishedAt },
+    outbox: [...(task?.outbox ?? []), event],
+  };
+};
+
+const endIdentity = ({ account, taskId }: Identity) => [account, taskId];
+const vanishingIdentity = ({ account, taskId }: Identity, missingSince: number) => [
+  account,
+  taskId,
+  isoText(missingSince),
+];
+
+/** The event of a task's state; undefined for an end without one. `isPublished`: the bus has accepted it. */
+export const eventOfAiTask = (task: AiTask) => {
+  const { state, outbox } = task;
+  if (state.kind === "ended" && !state.isTold) return undefined;
+  const [detailType, identity, at] =
+    state.kind === "ended"
+      ? (["AiTaskEnded", endIdentity(task), state.endedAt] as const)
+      : ([
+          "AiTaskVanished",
+          vanishingIdentity(task, state.missingSince),
+          state.vanishedAt,
+        ] as const);
+  const id = eventIdOf(detailType, identity);
+  const isPublished = outbox.every(({ deduplicationId }) => deduplicationId !== id);
+  return { detailType, id, at, isPublished };
 };
 
 /** Metadata that all events about one task share. */
@@ -95,12 +148,12 @@ export const publishEnd = async (
   { deps, accountName: account }: AiTaskRun,
   data: AiTaskEnd,
 ): Promise<void> => {
-  const { taskId, status } = data;
-  const end = { account, taskId, status, endedAt: deps.clock.now() };
+  const { taskId, taskName, status } = data;
+  const end = { account, taskId, taskName, status, endedAt: deps.clock.now() };
   const event = outboxEvent({
     ...about(end),
     detailType: "AiTaskEnded",
-    identity: [account, taskId],
+    identity: endIdentity(end),
     time: end.endedAt,
     data: { ...data },
   });
@@ -118,14 +171,18 @@ export const publishVanishing = async (
   { taskId, taskName }: OpenAiTask,
   since: number,
 ): Promise<void> => {
-  const vanishing = { account, taskId, missingSince: since, vanishedAt: deps.clock.now() };
-  const missingSince = isoText(since);
+  const vanishedAt = deps.clock.now();
+  const vanishing = { account, taskId, taskName, missingSince: since, vanishedAt };
   const event = outboxEvent({
     ...about(vanishing),
     detailType: "AiTaskVanished",
-    identity: [account, taskId, missingSince],
-    time: vanishing.vanishedAt,
-    data: { taskId, ...(taskName !== undefined && { taskName }), missingSince },
+    identity: vanishingIdentity(vanishing, since),
+    time: vanishedAt,
+    data: {
+      taskId,
+      ...(taskName !== undefined && { taskName }),
+      missingSince: isoText(since),
+    },
   });
   const key = aiTaskKey(vanishing);
   await aiTasks.change(deps.ledger, key, (stored) => vanishAiTask(stored, vanishing, event));

@@ -13,9 +13,14 @@ const MAX_OPEN = 2_000;
  */
 const MAX_UNPUBLISHED = 20;
 
+/** Followed tasks that keep the time at which they were first seen, so that the item has room for all tasks. */
+const MAX_TIMED = 500;
+
 const openSchema = z.object({
   taskId: z.string(),
   taskName: z.string().optional(),
+  /** Time at which a run first saw it running, epoch ms. */
+  seenAt: z.int().optional(),
   /** Checks in a row that did not find the task: time of the first, epoch ms, and their number. */
   missing: z.object({ since: z.int(), looks: z.int() }).optional(),
 });
@@ -129,12 +134,18 @@ export const endFullRead = ({ nextPage: _, ...watch }: AiWatch, at: number): AiW
   fullReadAt: at,
 });
 
-/** Adds tasks to follow, as many as there is room for. Idempotent. */
-export const followOpen = (watch: AiWatch, found: readonly OpenAiTask[]): AiWatch => {
+/**
+ * Adds tasks to follow, as many as there is room for. Idempotent.
+ * @param now epoch ms
+ */
+export const followOpen = (watch: AiWatch, found: readonly OpenAiTask[], now: number): AiWatch => {
   const followed = new Set(watch.open.map(({ taskId }) => taskId));
   const added = found
     .filter(({ taskId }) => !followed.has(taskId))
-    .slice(0, Math.max(0, MAX_OPEN - watch.open.length));
+    .slice(0, Math.max(0, MAX_OPEN - watch.open.length))
+    .map((task, index) =>
+      watch.open.length + index < MAX_TIMED ? { ...task, seenAt: now } : task,
+    );
   return added.length === 0 ? watch : { ...watch, open: [...watch.open, ...added] };
 };
 

@@ -68,7 +68,9 @@ const classifyPage = (
 
 const follow = async (run: AiTaskRun, found: readonly OpenAiTask[]): Promise<void> => {
   if (found.length === 0) return;
-  const { open } = await changeWatch(run, (watch) => followOpen(watch, found));
+  const { open } = await changeWatch(run, (watch) =>
+    followOpen(watch, found, run.deps.clock.now()),
+  );
   const followed = new Set(open.map(({ taskId }) => taskId));
   if (found.every(({ taskId }) => followed.has(taskId))) return;
   run.warnOnce("more running AI tasks than can be followed");

@@ -39,6 +39,7 @@ test("an end that was published is not published again", () => {
 test("a recorded end gets its event from a caller that has seen the task running", () => {
   expect(endAiTask(noted, END, event("end"))).toEqual({
     ...ID,
+    recordedAt: 5,
     state: { kind: "ended", status: "SUCCESS", endedAt: 5, isTold: true },
     outbox: [event("end")],
   });
