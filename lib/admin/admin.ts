@@ -1,4 +1,6 @@
 import type { PriceChangeView, PriceView, ReadingView } from "../jobs/prices/memory.ts";
+import type { PriceTotals } from "../jobs/prices/totals.ts";
+import type { AiTasksQuery, AiTasksView } from "./ai-tasks-view.ts";
 import type {
   CancelAnswer,
   DeadLetterList,
@@ -16,6 +18,7 @@ import type { JobName, JobRun } from "./job-run.ts";
 import type { BoundedQuery, BulkQuery, ListPage, ListQuery } from "./list.ts";
 import type { OpenWork } from "./open.ts";
 import type { RequestView } from "./status.ts";
+import type { ThresholdsView } from "./thresholds-view.ts";
 
 /** A command by its id; `sender`: its AWS account, default Skyhook's own. */
 interface CommandName {
@@ -78,7 +81,13 @@ export interface Admin {
     history(item: string): Promise<readonly ReadingView[] | undefined>;
     /** @param since epoch ms */
     changes(since: number): Promise<readonly PriceChangeView[]>;
+    /** Sums of the current prices, by currency. */
+    totals(): Promise<PriceTotals>;
   };
+  /** Wanted and actual thresholds, read for this answer. Reads the provider's list where it can. */
+  thresholds?(): Promise<ThresholdsView>;
+  /** What the watch of AI tasks has recorded. */
+  aiTasks?(query: AiTasksQuery): Promise<AiTasksView>;
   /** Sends a command. @param detail detail of a `CommandRequested` as JSON text @throws Refusal */
   send?(detail: string): Promise<SentIds>;
   /** Puts an event on a bus. @param event JSON text of an event @throws Refusal */

@@ -13,7 +13,7 @@ export const aiTasksQuerySchema = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });
 
-type AiTasksQuery = z.output<typeof aiTasksQuerySchema>;
+export type AiTasksQuery = z.output<typeof aiTasksQuerySchema>;
 
 const task = { taskId: z.string(), taskName: z.string().optional() };
 
@@ -26,8 +26,8 @@ const overSchema = z.object({
   at: z.string(),
   /** Of a vanished task: the first check that did not find it. */
   missingSince: z.string().optional(),
-  /** The event that reports it; `isPublished`: the bus has accepted it. */
-  event: z.object({ detailType: z.string(), id: z.string(), isPublished: z.boolean() }),
+  /** The event that reports it. `waiting`: not yet recorded as published; the bus may have it. */
+  event: z.object({ type: z.string(), id: z.string(), state: z.enum(["published", "waiting"]) }),
 });
 
 /** What the watch of AI tasks has recorded. Instants are ISO 8601. */
@@ -60,7 +60,7 @@ export const aiTasksViewSchema = z.object({
   cursor: z.string().optional(),
 });
 
-type AiTasksView = z.output<typeof aiTasksViewSchema>;
+export type AiTasksView = z.output<typeof aiTasksViewSchema>;
 
 const cursorOf = (sort: string): string => Buffer.from(sort).toString("base64url");
 const sortOf = (cursor: string): string => Buffer.from(cursor, "base64url").toString();

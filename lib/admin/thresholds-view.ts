@@ -45,6 +45,7 @@ const configSchema = z.discriminatedUnion("kind", [
   /** The run has no thresholds file. */
   z.object({ kind: z.literal("not-configured") }),
   z.object({ kind: z.literal("missing"), source: z.string() }),
+  z.object({ kind: z.literal("unreadable"), source: z.string(), problem: z.string() }),
   z.object({
     kind: z.literal("invalid"),
     source: z.string(),
@@ -77,7 +78,7 @@ export const thresholdsViewSchema = z.object({
   drifts: z.array(driftSchema.extend({ at: z.string() })),
 });
 
-type ThresholdsView = z.output<typeof thresholdsViewSchema>;
+export type ThresholdsView = z.output<typeof thresholdsViewSchema>;
 type ThresholdRow = z.output<typeof thresholdRowSchema>;
 type ConfigView = ThresholdsView["config"];
 
@@ -180,7 +181,7 @@ const historyOf = (record: ThresholdSync | undefined) => ({
 /**
  * Compares the thresholds file with the actual thresholds as the next sync would. Changes no threshold and
  * publishes nothing.
- * @throws Error when the file or the ledger cannot be read
+ * @throws Error when the ledger cannot be read
  */
 export const viewThresholds = async (deps: ThresholdsViewDeps): Promise<ThresholdsView> => {
   const { ledger, source, account } = deps;
@@ -191,7 +192,10 @@ export const viewThresholds = async (deps: ThresholdsViewDeps): Promise<Threshol
     return { account, config, actualFrom: "none", rows: [], ...history };
   };
   if (!source) return without({ kind: "not-configured" });
-  const object = await source.read();
+  const object = await source.read().catch((error: Error) => error);
+  if (object instanceof Error) {
+    return without({ kind: "unreadable", source: source.name, problem: object.message });
+  }
   if (!object) return without({ kind: "missing", source: source.name });
   const read = readThresholdConfig(object.text);
   if (read.kind === "invalid") {

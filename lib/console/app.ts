@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import * as z from "zod";
 import { version } from "../../package.json";
 import { type Admin, Refusal } from "../admin/admin.ts";
+import { aiTasksQuerySchema } from "../admin/ai-tasks-view.ts";
 import { verdictSchema } from "../admin/answers.ts";
 import { JOB_NAMES } from "../admin/job-run.ts";
 import { boundedQuerySchema, bulkQuerySchema, listQuerySchema } from "../admin/list.ts";
@@ -104,6 +105,20 @@ const createPriceRoutes = ({ prices }: Admin): Hono => {
     }
     return context.json(await prices.changes(since));
   });
+  app.get("/price-totals", async (context) => context.json(await prices.totals()));
+  return app;
+};
+
+/** What the scheduled jobs have recorded, besides prices. */
+const createJobRoutes = ({ thresholds, aiTasks }: Admin): Hono => {
+  const app = new Hono();
+  if (thresholds) app.get("/thresholds", async (context) => context.json(await thresholds()));
+  if (aiTasks) {
+    app.get("/ai-tasks", async (context) => {
+      const query = parsedQuery(context, aiTasksQuerySchema);
+      return context.json(await aiTasks(query));
+    });
+  }
   return app;
 };
 
@@ -163,6 +178,7 @@ export const createConsoleApp = (options: ConsoleOptions): Hono => {
   }
   app.route("/dead-letters", createDeadLetterRoutes(admin));
   app.route("/", createPriceRoutes(admin));
+  app.route("/", createJobRoutes(admin));
   app.notFound((context) => context.json({ error: "no such path" }, 404));
   app.onError((error, context) => {
     if (error instanceof Refusal) return context.json({ error: error.message }, error.status);

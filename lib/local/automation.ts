@@ -69,6 +69,8 @@ export interface Automation {
    * @throws JobAccountMoved when the scheduled jobs would move; then nothing changes
    */
   readonly reconfigure: (config: Pick<AutomationOptions, "accounts" | "reactions">) => void;
+  /** The configured jobs. */
+  readonly jobs: JobChoice;
   /** The account of the scheduled jobs, the same for the whole run. */
   readonly jobAccount: Account;
   readonly provider: Provider;
@@ -224,6 +226,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
       reactions = next.reactions;
       routes.replace({ accounts: config, reactions: next.reactions });
     },
+    jobs: options.jobs,
     jobAccount,
     provider,
     deadLetters: joinDeadLetters([

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Admin, Refusal, type RequestState } from "../admin/admin.ts";
+import { viewAiTasks } from "../admin/ai-tasks-view.ts";
 import { cancelMatching, previewCancel } from "../admin/bulk-cancel.ts";
 import {
   type DeadLetterDeps,
@@ -11,14 +12,17 @@ import { listCommands } from "../admin/list.ts";
 import { readOpenWork } from "../admin/open.ts";
 import { cancelCommand, liftPause, resolveCommand } from "../admin/operator-actions.ts";
 import { readState } from "../admin/status.ts";
+import { viewThresholds } from "../admin/thresholds-view.ts";
 import { problemsText } from "../contract/problem.ts";
 import { commandKey, commands, isEnded } from "../engine/command.ts";
 import { type CommandDeps, depsFor, errorFields } from "../engine/deps.ts";
 import { finishCommand } from "../engine/finish.ts";
 import { listPrices, priceChanges, priceHistory } from "../jobs/prices/memory.ts";
+import { priceTotals } from "../jobs/prices/totals.ts";
 import type { Automation } from "./automation.ts";
 import { LOCAL_SENDER } from "./aws-events.ts";
 import { PutRefused } from "./event-routes.ts";
+import { createFileConfigSource } from "./file-watch.ts";
 import { readPut } from "./put-request.ts";
 
 /**
@@ -130,7 +134,15 @@ export const createLocalAdmin = (automation: Automation): Admin => {
       list: () => listPrices(ledger, jobAccount.name),
       history: (item) => priceHistory(ledger, jobAccount.name, item),
       changes: (since) => priceChanges(ledger, jobAccount.name, since),
+      totals: () => priceTotals(ledger, jobAccount.name),
     },
+    async thresholds() {
+      const { thresholdsFile } = automation.jobs;
+      const source =
+        thresholdsFile === undefined ? undefined : createFileConfigSource(thresholdsFile);
+      return viewThresholds({ ledger, source, account: jobAccount.name, provider: jobAccount });
+    },
+    aiTasks: (query) => viewAiTasks(ledger, jobAccount.name, query),
     async send(detail) {
       const outcome = await automation.send(detail);
       if (outcome.kind === "refused") throw new Refusal(400, problemsText(outcome.problems));

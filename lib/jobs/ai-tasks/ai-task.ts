@@ -111,11 +111,11 @@ const vanishingIdentity = ({ account, taskId }: Identity, missingSince: number) 
   isoText(missingSince),
 ];
 
-/** The event of a task's state; undefined for an end without one. `isPublished`: the bus has accepted it. */
+/** The event of a task's state; undefined for an end without one. `waiting`: not yet recorded as published. */
 export const eventOfAiTask = (task: AiTask) => {
   const { state, outbox } = task;
   if (state.kind === "ended" && !state.isTold) return undefined;
-  const [detailType, identity, at] =
+  const [type, identity, at] =
     state.kind === "ended"
       ? (["AiTaskEnded", endIdentity(task), state.endedAt] as const)
       : ([
@@ -123,9 +123,9 @@ export const eventOfAiTask = (task: AiTask) => {
           vanishingIdentity(task, state.missingSince),
           state.vanishedAt,
         ] as const);
-  const id = eventIdOf(detailType, identity);
-  const isPublished = outbox.every(({ deduplicationId }) => deduplicationId !== id);
-  return { detailType, id, at, isPublished };
+  const id = eventIdOf(type, identity);
+  const isWaiting = outbox.some(({ deduplicationId }) => deduplicationId === id);
+  return { type, id, at, state: isWaiting ? ("waiting" as const) : ("published" as const) };
 };
 
 /** Metadata that all events about one task share. */

@@ -27,7 +27,7 @@ export const priceTotalsSchema = z.object({
   leftOut: z.array(z.object({ name: z.string(), why: z.enum(["removed", "no-price"]) })),
 });
 
-type PriceTotals = z.output<typeof priceTotalsSchema>;
+export type PriceTotals = z.output<typeof priceTotalsSchema>;
 type Unit = "per_hour" | "per_month";
 
 /**

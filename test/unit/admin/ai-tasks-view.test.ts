@@ -64,9 +64,9 @@ test("an ended task is shown with the id and the time of its event", async () =>
     [idOf(2), "FAILURE", "ended"],
     [idOf(1), "SUCCESS", "ended"],
   ]);
-  expect(over.map(({ at, event }) => [event.detailType, event.id, at, event.isPublished])).toEqual(
+  expect(over.map(({ at, event }) => [event.type, event.id, at, event.state])).toEqual(
     published
-      .map(({ detailType, metadata }) => [detailType, metadata.id, metadata.time, true])
+      .map(({ detailType, metadata }) => [detailType, metadata.id, metadata.time, "published"])
       .toReversed(),
   );
 });
@@ -93,7 +93,7 @@ test("a missing task is marked, and shown as vanished with its event after that"
       state: "vanished",
       at: event?.metadata.time,
       missingSince: AT_START,
-      event: { detailType: "AiTaskVanished", id: event?.metadata.id, isPublished: true },
+      event: { type: "AiTaskVanished", id: event?.metadata.id, state: "published" },
     },
   ]);
 });
@@ -124,7 +124,7 @@ test("an event that the bus has not accepted is marked", async () => {
   provider.show([aiTask(1, "SUCCESS")]);
   await world.run();
 
-  expect((await view(world)).over).toMatchObject([{ event: { isPublished: false } }]);
+  expect((await view(world)).over).toMatchObject([{ event: { state: "waiting" } }]);
 });
 
 test("pages show each task once, and the last page has no cursor", async () => {
@@ -179,7 +179,7 @@ test("a record of a version without names and times is shown, and joins no list"
     outbox: [],
   };
 
-  expect(eventOfAiTask(old)).toMatchObject({ detailType: "AiTaskEnded", at: 5, isPublished: true });
+  expect(eventOfAiTask(old)).toMatchObject({ type: "AiTaskEnded", at: 5, state: "published" });
 });
 
 test("a refused list is shown with its time", async () => {

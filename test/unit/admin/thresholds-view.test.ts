@@ -264,6 +264,17 @@ test("a list that cannot be read leaves the wanted thresholds, with the reason",
   expect(made.rows.map(({ action }) => action)).toEqual(["unknown", "unknown", "unknown"]);
 });
 
+test("a file that cannot be read is named with the reason", async () => {
+  const world = await createThresholdWorld({ config: CONFIG });
+  const source = { name: "s3://b/k", read: () => Promise.reject(new Error("access denied")) };
+
+  expect((await view(world, { source })).config).toEqual({
+    kind: "unreadable",
+    source: "s3://b/k",
+    problem: "access denied",
+  });
+});
+
 test("an invalid, a missing and an unconfigured file each say so, and keep the history", async () => {
   const world = await createThresholdWorld({ config: CONFIG });
   await world.sync();

@@ -34,7 +34,21 @@ const admin: Admin = {
     redrive: () => called("redrive").then(() => []),
     remove: () => called("remove").then(() => []),
   },
-  prices: { list: async () => [], history: () => called("history"), changes: async () => [] },
+  prices: {
+    list: async () => [],
+    history: () => called("history"),
+    changes: async () => [],
+    totals: async () => ({ bucket: null, totals: [], leftOut: [] }),
+  },
+  thresholds: async () => ({
+    account: "a",
+    config: { kind: "not-configured" },
+    actualFrom: "none",
+    rows: [],
+    lastSync: null,
+    drifts: [],
+  }),
+  aiTasks: async () => ({ account: "a", watch: null, open: [], over: [] }),
   send: () => called("send").then(() => ({ commandId: "c1", eventId: "e1" })),
   put: () => called("put").then(() => ({ id: "e1", account: "000000000000", rules: [] })),
   runJob: () => called("runJob").then(() => ({ kind: "not-configured" })),
@@ -63,6 +77,9 @@ const READS = [
   "/prices",
   "/prices/p1",
   "/price-changes?since=2026-01-31T12:00:00Z",
+  "/price-totals",
+  "/thresholds",
+  "/ai-tasks",
   "/no-such-path",
 ];
 
