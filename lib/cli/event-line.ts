@@ -15,28 +15,48 @@ const COMMAND_COLUMNS = 26;
 /** Columns of a terminal that show the lane beside the command, and milliseconds. */
 const WIDE = 120;
 const SHORT_TIME_COLUMNS = 8;
+const GAP = 2;
 /** Columns in which a result is still readable beside the others. */
 const MIN_RESULT_COLUMNS = 24;
 
 const isNarrow = (columns: Columns): columns is number => columns !== undefined && columns < WIDE;
 
-/** Aligned cells, and behind them a result that is wrapped under its own column. */
+/** Spaces at the end, before the end of a colour. */
+const END = / +(?=(?:\p{Cc}\[\d+m)*$)/u;
+
+/** Width of the widest word. */
+const wordWidth = (text: string): number =>
+  Math.max(...text.split(/\s/).map((word) => stringWidth(word)));
+
+/**
+ * Aligned cells, and behind them a result. Its further lines are below it, or below the second cell where a word
+ * does not fit there.
+ */
 const lineOf = (
   cells: readonly string[],
   widths: readonly number[],
   result: string,
   columns: Columns,
 ): string => {
-  const head = cells
-    .map((cell, at) => cell + " ".repeat(Math.max(0, (widths[at] ?? 0) - stringWidth(cell))))
-    .join("  ");
-  const start = stringWidth(head) + 2;
+  const padding = cells.map((cell, at) => (widths[at] ?? 0) - stringWidth(cell));
+  const head = cells.map((cell, at) => cell + " ".repeat(Math.max(0, padding[at] ?? 0))).join("  ");
   if (columns === undefined) return `${head}  ${result}`;
-  const isBelow = columns - start < Math.min(stringWidth(result), MIN_RESULT_COLUMNS);
-  const hang = isBelow ? (widths[0] ?? 0) + 2 : start;
-  const lines = wrapAnsi(result, columns - hang).split("\n");
-  const behind = lines.map((each) => " ".repeat(hang) + each).join("\n");
-  return isBelow ? `${head.trimEnd()}\n${behind}` : `${head}  ${behind.trimStart()}`;
+  const [timeWidth = 0] = widths;
+  const below = widths.reduce((sum, width) => sum + width + GAP, 0);
+  const behind = (text: string): string => {
+    const hang = wordWidth(text) <= columns - below ? below : timeWidth + GAP;
+    const lines = wrapAnsi(text, columns - hang).split("\n");
+    return lines.map((each) => `\n${" ".repeat(hang)}${each}`).join("");
+  };
+  const [sentence = "", ...more] = result.split("\n");
+  const room = columns - stringWidth(head) - GAP;
+  const rest = more.map(behind).join("");
+  if (room < Math.min(stringWidth(sentence), MIN_RESULT_COLUMNS)) {
+    return `${head.trimEnd()}${behind(sentence)}${rest}`;
+  }
+  const [first = "", ...others] = wrapAnsi(sentence, room, { trim: false }).split("\n");
+  const further = others.length === 0 ? "" : behind(others.join("").trimStart());
+  return `${head}  ${first.replace(END, "")}${further}${rest}`;
 };
 
 const line = (event: BusEvent, way: string, text: string, columns: Columns): string => {

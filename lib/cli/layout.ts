@@ -29,15 +29,16 @@ const hangOf = (line: string, columns: number): number => {
 
 /** Parts a command between its words, so that a shell runs the copied lines as one. */
 const wrapShell = (line: string, columns: number): string => {
-  const [indent = ""] = /^\s*/.exec(stripVTControlCharacters(line)) ?? [];
+  const start = line.search(/npx |export /);
+  const indent = " ".repeat(stringWidth(line.slice(0, start)) + 4);
+  const [command = "", ...words] = line.slice(start).match(SHELL_WORD) ?? [];
   const lines: string[] = [];
-  let current = "";
-  for (const word of line.match(SHELL_WORD) ?? []) {
-    const longer = current === "" ? indent + word : `${current} ${word}`;
-    const fits = stringWidth(longer) <= columns - " \\".length;
-    if (current !== "" && !fits && stringWidth(word) < columns) {
+  let current = line.slice(0, start) + command;
+  for (const word of words) {
+    const longer = `${current} ${word}`;
+    if (stringWidth(longer) > columns - " \\".length && stringWidth(word) < columns) {
       lines.push(`${current} \\`);
-      current = `${indent}    ${word}`;
+      current = indent + word;
     } else current = longer;
   }
   return [...lines, current].join("\n");

@@ -1,8 +1,8 @@
 import Big from "big.js";
 import type { PriceTotal } from "../jobs/prices/change.ts";
 import type { PriceChangeView, PriceView, ReadingView } from "../jobs/prices/memory.ts";
-import type { Columns, Row } from "./layout.ts";
-import { tableRows, tableText, visibleText } from "./render.ts";
+import type { Columns } from "./layout.ts";
+import { tableRows, visibleText } from "./render.ts";
 import { sparkline } from "./sparkline.ts";
 
 /** Categories listed below one change; further ones are counted. */
@@ -17,10 +17,47 @@ const amountText = (amount: string | null): string => amount ?? "-";
 const stepText = (before: string | null, after: string | null): string =>
   before === after ? amountText(after) : [before, after].map(amountText).join(" → ");
 
-const TOTAL_HEADS = ["hour", "month", "currency"];
+/** A column of a table of prices; undefined: left out. */
+type Column<T> = readonly [head: string, cell: (view: T) => string] | undefined;
 
-const totalCells = ({ per_hour, per_month, currency }: PriceTotal): Row =>
-  [per_hour, per_month, currency].map(amountText);
+const columnsText = <T>(
+  views: readonly T[],
+  given: readonly Column<T>[],
+  columns: Columns,
+): readonly string[] => {
+  const shown = given.flatMap((column) => (column ? [column] : []));
+  const rows = views.map((view) => shown.map(([, cell]) => cell(view)));
+  const heads = shown.map(([head]) => visibleText(head));
+  return tableRows(heads, rows, columns);
+};
+
+/**
+ * The columns of totals. The currency is in the heads, unless the prices have several.
+ * @param totalsOf none for an item without a price; two totals for a change
+ */
+const totalColumns = <T>(
+  views: readonly T[],
+  totalsOf: (view: T) => readonly PriceTotal[],
+): readonly Column<T>[] => {
+  const currencies = new Set(views.flatMap(totalsOf).flatMap(({ currency }) => currency ?? []));
+  const [only] = currencies.size === 1 ? currencies : [];
+  const head = (unit: string): string => (only === undefined ? unit : `${only}/${unit}`);
+  const cell = (field: keyof PriceTotal) => (view: T) => {
+    const amounts = totalsOf(view).map((total) => total[field]);
+    return amounts.length === 0 ? "-" : stepText(amounts[0] ?? null, amounts.at(-1) ?? null);
+  };
+  return [
+    [head("hour"), cell("per_hour")],
+    [head("month"), cell("per_month")],
+    only === undefined ? ["currency", cell("currency")] : undefined,
+  ];
+};
+
+type Status = ReadingView["status"] | undefined;
+
+/** Whether the provider showed every price, so that a table needs no column for that. */
+const areShown = (statuses: readonly Status[]): boolean =>
+  statuses.every((status) => status === undefined || status === "show");
 
 /** The result of the last run. A price was last seen in it, unless it failed. */
 const runText = ({ outcome, problem, bucket }: PriceView["lastRun"]): string =>
@@ -29,16 +66,16 @@ const runText = ({ outcome, problem, bucket }: PriceView["lastRun"]): string =>
 /** A line for each watched item: its latest price and the result of its last run. */
 export const priceListText = (prices: readonly PriceView[], columns?: Columns): string => {
   if (prices.length === 0) return "no prices yet";
-  const rows = prices.map(({ name, kind, latest, lastRun }) => [
-    name,
-    kind,
-    ...(latest
-      ? [...totalCells(latest.total), latest.status, timeText(latest.lastSeenAt)]
-      : ["-", "-", "-", "-", "-"]),
-    runText(lastRun),
-  ]);
-  const heads = ["name", "kind", ...TOTAL_HEADS, "status", "last seen", "last run"];
-  return tableText(heads, rows, columns);
+  const isPlain = areShown(prices.map(({ latest }) => latest?.status));
+  const given: readonly Column<PriceView>[] = [
+    ["name", ({ name }) => name],
+    ["kind", ({ kind }) => kind],
+    ...totalColumns(prices, ({ latest }) => (latest ? [latest.total] : [])),
+    isPlain ? undefined : ["status", ({ latest }) => latest?.status ?? "-"],
+    ["last seen", ({ latest }) => (latest ? timeText(latest.lastSeenAt) : "-")],
+    ["last run", ({ lastRun }) => runText(lastRun)],
+  ];
+  return columnsText(prices, given, columns).join("\n");
 };
 
 const UNITS = { per_month: "a month", per_hour: "an hour" } as const;
@@ -76,16 +113,16 @@ export const priceHistoryText = (
   isDrawn = false,
 ): string => {
   if (readings.length === 0) return "no readings yet";
-  const rows = readings.map(({ number, readAt, lastSeenAt, total, status }) => [
-    String(number),
-    timeText(readAt),
-    timeText(lastSeenAt),
-    ...totalCells(total),
-    status,
-  ]);
-  const heads = ["no.", "read", "last seen", ...TOTAL_HEADS, "status"];
+  const isPlain = areShown(readings.map(({ status }) => status));
+  const given: readonly Column<ReadingView>[] = [
+    ["no.", ({ number }) => String(number)],
+    ["read", ({ readAt }) => timeText(readAt)],
+    ["last seen", ({ lastSeenAt }) => timeText(lastSeenAt)],
+    ...totalColumns(readings, ({ total }) => [total]),
+    isPlain ? undefined : ["status", ({ status }) => status],
+  ];
   const chart = isDrawn && columns !== undefined ? chartLines(readings, columns) : [];
-  return [...chart, tableText(heads, rows, columns)].join("\n");
+  return [...chart, ...columnsText(readings, given, columns)].join("\n");
 };
 
 const categoryLines = ({ categories }: PriceChangeView): readonly string[] => {
@@ -106,16 +143,13 @@ export const priceChangesText = (
   columns?: Columns,
 ): string => {
   if (changes.length === 0) return "no changes";
-  const rows = changes.map(({ readAt, name, percent, before, after }) => [
-    timeText(readAt),
-    name,
-    percent === null ? "-" : `${percent} %`,
-    stepText(before.per_hour, after.per_hour),
-    stepText(before.per_month, after.per_month),
-    stepText(before.currency, after.currency),
-  ]);
-  const heads = ["read", "name", "change", ...TOTAL_HEADS];
-  const [headLine = "", ...entries] = tableRows(heads, rows, columns);
+  const given: readonly Column<PriceChangeView>[] = [
+    ["read", ({ readAt }) => timeText(readAt)],
+    ["name", ({ name }) => name],
+    ["change", ({ percent }) => (percent === null ? "-" : `${percent} %`)],
+    ...totalColumns(changes, ({ before, after }) => [before, after]),
+  ];
+  const [headLine = "", ...entries] = columnsText(changes, given, columns);
   const withCategories = entries.flatMap((entry, index) => {
     const change = changes[index];
     return change ? [entry, ...categoryLines(change)] : [entry];

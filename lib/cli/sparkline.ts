@@ -17,11 +17,11 @@ interface Step {
   readonly value: number | undefined;
 }
 
-/** The value of each column, which is an equal share of the time between the first step and the end. */
+/** The values at equal distances in time, the first step and the end included. */
 const samplesOf = (steps: readonly Step[], end: number, columns: number): Step["value"][] => {
   const start = steps[0]?.at ?? end;
   return Array.from({ length: columns }, (_, column) => {
-    const at = start + ((column + 0.5) * (end - start)) / columns;
+    const at = start + (column * (end - start)) / (columns - 1);
     return steps.findLast((step) => step.at <= at)?.value;
   });
 };

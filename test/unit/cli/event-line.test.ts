@@ -223,3 +223,56 @@ describe("the line of an event", () => {
     expect(lineOf("CommandAccepted", { lane: CONTAINER, operation: "x" }, TASK)).toContain(TASK);
   });
 });
+
+describe("the line of an event at a terminal", () => {
+  const LONG = "demo-invoice-paid:resume-when-paid";
+  const event = (detailType: string, data: JsonObject, commandId = "c1") => ({
+    ...{ version: "0", id: "e1", "detail-type": detailType, source: "skyhook", time: TIME },
+    ...{ account: "000000000000", region: "us-east-1", resources: [] },
+    detail: { metadata: { id: "e1", time: TIME, commandId }, data },
+  });
+  const linesAt = (columns: number, ...of: Parameters<typeof event>) =>
+    stripVTControlCharacters(eventLine(event(...of), columns)).split("\n");
+  const rejected = {
+    reason: "invalid",
+    problems: [{ path: "body.listening_port", rule: "at most 65535, as in every operation" }],
+  };
+
+  it("of 80 columns shows the lane once, below the acceptance", () => {
+    expect(
+      linesAt(80, "CommandAccepted", { operation: "update-container", lane: CONTAINER }),
+    ).toEqual([
+      "12:34:56  c1                          accepted update-container",
+      "                                      container 1234567/76/my-container",
+    ]);
+    expect(linesAt(80, "CommandSucceeded", { lane: CONTAINER, durationMs: 100 })).toEqual([
+      "12:34:56  c1                          succeeded 0.1 s",
+    ]);
+  });
+
+  it("of 80 columns moves a lane that is too wide to the left", () => {
+    const lane = "local/storage-event//reaching_used_requests/my-storage-prod/my-bucket";
+
+    expect(linesAt(80, "CommandAccepted", { operation: "x", lane })[1]).toBe(
+      "          storage-event reaching_used_requests/my-storage-prod/my-bucket",
+    );
+  });
+
+  it.each([
+    [80, 38],
+    [120, 80],
+  ])("of %i columns continues a result in its column", (columns, start) => {
+    const [first = "", ...further] = linesAt(columns, "CommandRejected", rejected, LONG);
+
+    expect(first).toContain(`${LONG}  rejected (invalid)`);
+    expect(further.length).toBeGreaterThan(0);
+    expect(further.map((each) => each.search(/\S/))).toEqual(further.map(() => start));
+  });
+
+  it("keeps the end of a resource and the beginning of a long account", () => {
+    const lane = "production-of-the-team/storage-event//reaching_used_space/prod/my-bucket";
+    const [line = ""] = linesAt(120, "CommandSucceeded", { lane });
+
+    expect(line.slice(14, 50)).toBe("production-…: …_space/prod/my-bucket");
+  });
+});

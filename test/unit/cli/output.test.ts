@@ -109,6 +109,14 @@ describe("a text for a terminal of 80 columns", () => {
     ]);
   });
 
+  test("keeps the indent of a coloured command", () => {
+    const line = `  npx skyhook send update-policy ${"--a-flag its-value ".repeat(4).trim()}`;
+
+    const lines = wrapped(`\u001b[36m${line}\u001b[39m`).map(stripVTControlCharacters);
+
+    expect(lines.map((each) => each.search(/\S/))).toEqual([2, 6]);
+  });
+
   test("leaves a long word whole, in a line of its own", () => {
     const id = "x".repeat(100);
 

@@ -43,9 +43,9 @@ describe("the list of prices as text", () => {
     };
 
     expect(priceListText([web, failed]).split("\n")).toEqual([
-      "name               kind         hour      month     currency  status  last seen             last run",
-      "web                instance     0.041886  30.15792  EUR       show    2026-01-02T00:00:03Z  unchanged",
-      "cluster-of-nobody  k8s_cluster  -         -         -         -       -                     failed at 2026-01-02T00:00:00Z: 404 not-found",
+      "name               kind         EUR/hour  EUR/month  last seen             last run",
+      "web                instance     0.041886  30.15792   2026-01-02T00:00:03Z  unchanged",
+      "cluster-of-nobody  k8s_cluster  -         -          -                     failed at 2026-01-02T00:00:00Z: 404 not-found",
     ]);
   });
 
@@ -74,9 +74,9 @@ describe("the history of a price as text", () => {
     ];
 
     expect(priceHistoryText(readings).split("\n")).toEqual([
-      "no.  read                  last seen             hour      month     currency  status",
-      "2    2026-01-01T00:00:00Z  2026-01-02T00:00:03Z  0.041886  30.15792  EUR       show",
-      "1    2026-01-01T00:00:00Z  2026-01-02T00:00:03Z  -         -         -         error",
+      "no.  read                  last seen             EUR/hour  EUR/month  status",
+      "2    2026-01-01T00:00:00Z  2026-01-02T00:00:03Z  0.041886  30.15792   show",
+      "1    2026-01-01T00:00:00Z  2026-01-02T00:00:03Z  -         -          error",
     ]);
   });
 
@@ -128,8 +128,8 @@ describe("the history of a price as text", () => {
 describe("changes of prices as text", () => {
   it("show the totals before and after, and every changed category", () => {
     expect(priceChangesText([change]).split("\n")).toEqual([
-      "read                  name  change   hour  month      currency",
-      "2026-01-02T00:00:00Z  web   25.00 %  0.02  14.4 → 18  EUR",
+      "read                  name  change   EUR/hour  EUR/month",
+      "2026-01-02T00:00:00Z  web   25.00 %  0.02      14.4 → 18",
       "    total.per_month: 14.4 → 18",
       "    per_month.volumes.ultra: - → 3.6",
     ]);
@@ -155,7 +155,7 @@ describe("changes of prices as text", () => {
     expect(lines.slice(9, 12)).toEqual([
       "    c7: 1 → 2",
       "    and 2 more",
-      "2026-01-02T00:00:00Z  web   25.00 %  0.02  14.4 → 18  EUR",
+      "2026-01-02T00:00:00Z  web   25.00 %  0.02      14.4 → 18",
     ]);
   });
 

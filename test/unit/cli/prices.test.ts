@@ -44,9 +44,9 @@ describe("skyhook prices", () => {
 
     expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
     expect(shown(ended.stdout)).toEqual([
-      "name  kind  hour  month  currency  status  last seen  last run",
-      "ddos  ddos  0.08333333333333333  60  EUR  show  TIME  first",
-      expect.stringMatching(/^nowhere {2}ddos( {2}-){5} {2}failed at TIME: get-ddos-price: 404/),
+      "name  kind  EUR/hour  EUR/month  last seen  last run",
+      "ddos  ddos  0.08333333333333333  60  TIME  first",
+      expect.stringMatching(/^nowhere {2}ddos( {2}-){3} {2}failed at TIME: get-ddos-price: 404/),
     ]);
   });
 
@@ -54,8 +54,8 @@ describe("skyhook prices", () => {
     const ended = await prices("history", "ddos");
 
     expect(shown(ended.stdout)).toEqual([
-      "no.  read  last seen  hour  month  currency  status",
-      "1  TIME  TIME  0.08333333333333333  60  EUR  show",
+      "no.  read  last seen  EUR/hour  EUR/month",
+      "1  TIME  TIME  0.08333333333333333  60",
     ]);
   });
 
