@@ -22,7 +22,7 @@ const STRICT = "default-src 'none'; script-src 'self'";
 const INLINE = "default-src 'none'; script-src 'unsafe-inline'";
 
 test("a correct page under a strict policy has no trouble, no violation and no overflow", async () => {
-  const { page, troubles } = await openTab({ width: 390 });
+  const { page, troubles } = await openTab(390);
   await page.goto(await serve("<p>Nothing wrong</p>", STRICT));
   expect(await axeViolations(page)).toEqual([]);
   expect(await overflow(page)).toBe(0);
@@ -47,7 +47,7 @@ test.for([
 });
 
 test("axe-core and the overflow find what is wrong with a page", async () => {
-  const { page } = await openTab({ width: 390 });
+  const { page } = await openTab(390);
   await page.goto(await serve(`<input><p>${"x".repeat(500)}`, STRICT));
   expect(await axeViolations(page)).toEqual(["label: input"]);
   expect(await overflow(page)).toBeGreaterThan(100);

@@ -44,7 +44,7 @@ test("hostile text in commands, events and addresses is shown as text", async ()
       detail: { [text]: text },
     });
   }
-  const { page, troubles } = await openTab({ width: 390 });
+  const { page, troubles } = await openTab(390);
   await page.goto(run.pageUrl);
   for (const text of HOSTILE_TEXTS) {
     await page.getByRole("link", { name: text, exact: true }).waitFor();

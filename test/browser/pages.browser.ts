@@ -1,66 +1,58 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { test as base, describe, expect } from "vitest";
-import { type ConsoleRun, openRun } from "./console-run.ts";
+import { describe, expect } from "vitest";
+import { LOCAL_SENDER } from "../../lib/local/aws-events.ts";
 import { openTab } from "./tab.ts";
 import { expectSound, visit } from "./visit.ts";
+import { HOLDER, test, WAITING } from "./worlds.ts";
 
 /** The pages of the navigation, by their hash. */
-const PAGES = ["commands"] as const;
+const PAGES = ["commands", "lanes", "tasks"];
 
-const LOOKS = [
-  { width: 1280, theme: "light" },
-  { width: 1280, theme: "dark" },
-  { width: 390, theme: "light" },
-  { width: 390, theme: "dark" },
-] as const;
+const commandHash = (id: string): string => `#/commands/${LOCAL_SENDER}/${id}`;
 
-const CASES = PAGES.flatMap((name) => LOOKS.map((look) => ({ name, ...look })));
+const DEMO = [
+  ...PAGES.map((name) => ({ name, hash: `#/${name}` })),
+  { name: "command-succeeded", hash: commandHash("demo-scale-container") },
+  { name: "command-failed", hash: commandHash("demo-unreachable-registry") },
+  { name: "command-rejected", hash: commandHash("demo-invalid-port") },
+  { name: "command-unknown", hash: commandHash("never-sent") },
+  { name: "not-found", hash: "#/no-such-page" },
+];
+const EMPTY = PAGES.map((name) => ({ name: `${name}-empty`, hash: `#/${name}` }));
+const BUSY = [
+  { name: "lanes-busy", hash: "#/lanes" },
+  { name: "tasks-busy", hash: "#/tasks" },
+  { name: "command-following", hash: commandHash(HOLDER) },
+  { name: "command-waiting", hash: commandHash(WAITING) },
+];
 
-/** A run that all tests of the file share. */
-const sharedRun = (args: readonly string[], until: string) =>
-  [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies here.
-    async ({}, use: (run: ConsoleRun) => Promise<void>) => {
-      const state = await mkdtemp(join(tmpdir(), "skyhook-browser-"));
-      const run = await openRun(args, state);
-      await run.printed(until);
-      await use(run);
-      await run.stop();
-      await rm(state, { recursive: true });
-    },
-    { scope: "file" },
-  ] as const;
-
-const test = base.extend<{ demo: ConsoleRun; empty: ConsoleRun }>({
-  demo: [...sharedRun([], "steps of the demo ended as expected")],
-  empty: [...sharedRun(["--no-demo"], "End: Ctrl-C")],
-});
+/** Each view in each window and theme: sound, and without trouble. */
+const expectSoundView = async (pageUrl: string, { name, hash }: { name: string; hash: string }) => {
+  const { page, troubles } = await openTab();
+  await page.goto(pageUrl);
+  await visit(page, hash);
+  await expectSound(page, name);
+  expect(troubles).toEqual([]);
+};
 
 describe("each page", () => {
-  test("is in the navigation", async ({ demo }) => {
+  test("is in the navigation", async ({ empty }) => {
     const { page } = await openTab();
-    await page.goto(demo.pageUrl);
+    await page.goto(empty.pageUrl);
     const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
     await links.first().waitFor();
     const hashes = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href")));
     expect(hashes).toEqual(PAGES.map((name) => `#/${name}`));
   });
 
-  test.for(CASES)("$name is sound after the demo, at $width px, $theme", async (look, { demo }) => {
-    const { page, troubles } = await openTab(look);
-    await page.goto(demo.pageUrl);
-    await visit(page, `#/${look.name}`);
-    await expectSound(page, `${look.name}-${look.width}-${look.theme}`);
-    expect(troubles).toEqual([]);
-  });
+  test.for(EMPTY)("$name fits and is accessible", (view, { empty }) =>
+    expectSoundView(empty.pageUrl, view),
+  );
 
-  test.for(CASES)("$name is sound when empty, at $width px, $theme", async (look, { empty }) => {
-    const { page, troubles } = await openTab(look);
-    await page.goto(empty.pageUrl);
-    await visit(page, `#/${look.name}`);
-    await expectSound(page, `${look.name}-empty-${look.width}-${look.theme}`);
-    expect(troubles).toEqual([]);
-  });
+  test.for(BUSY)("$name fits and is accessible", (view, { busy }) =>
+    expectSoundView(busy.pageUrl, view),
+  );
+
+  test.for(DEMO)("$name fits and is accessible", (view, { demo }) =>
+    expectSoundView(demo.pageUrl, view),
+  );
 });

@@ -3,17 +3,6 @@ import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { inject, onTestFinished } from "vitest";
 import * as z from "zod";
 
-type Theme = "light" | "dark";
-
-export interface TabOptions {
-  /** CSS pixels; default 1280. */
-  readonly width?: number;
-  /** Default light. */
-  readonly theme?: Theme;
-}
-
-const HEIGHTS = new Map([[390, 844]]);
-
 /**
  * One window of the browser, with its own cookies. Records everything that a correct page never does, so that a test can
  * end with `expect(tab.troubles).toEqual([])`.
@@ -41,13 +30,12 @@ const WATCH = `
 /** Chromium prints each refused request, and each one to a run that has stopped. The page shows them itself. */
 const REFUSED_REQUEST = "Failed to load resource";
 
-/** Opens a window, which is closed when the test ends. */
-export const openTab = async ({ width = 1280, theme = "light" }: TabOptions = {}): Promise<Tab> => {
+/** Opens a window, which is closed when the test ends. @param width CSS pixels */
+export const openTab = async (width = 1280): Promise<Tab> => {
   const browser = await chromium.connect(inject("browser"));
   onTestFinished(() => browser.close());
   const context = await browser.newContext({
-    viewport: { width, height: HEIGHTS.get(width) ?? 800 },
-    colorScheme: theme,
+    viewport: { width, height: 800 },
     // Times in screenshots do not depend on the machine.
     timezoneId: "UTC",
     locale: "en-GB",

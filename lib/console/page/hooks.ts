@@ -37,6 +37,8 @@ export const useRoute = (): Route => {
   useEffect(() => {
     const update = () => setRoute(readRoute());
     addEventListener("hashchange", update);
+    // The hash may have changed between the first render and this effect.
+    update();
     return () => removeEventListener("hashchange", update);
   }, []);
   return route;
