@@ -86,9 +86,10 @@ const UNITS = [
   [1, "s"],
 ] as const;
 
-/** A duration in its two largest units: `1 h 5 min`. */
+/** A duration in its two largest units: `1 h 5 min`, `40 ms`. */
 const durationText = (ms: number): string => {
-  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (ms < 1000) return `${Math.max(0, ms)} ms`;
+  const seconds = Math.round(ms / 1000);
   const index = UNITS.findIndex(([size]) => seconds >= size);
   const [size, name] = UNITS[index] ?? [1, "s"];
   const [small, smallName] = UNITS[index + 1] ?? [1, ""];

@@ -3,15 +3,17 @@ import type { Session } from "../../admin/answers.ts";
 import type { FollowedTaskView, OpenWork } from "../../admin/open.ts";
 import { get, refreshMs } from "./api.ts";
 import { linkTo, useLoaded } from "./hooks.ts";
+import { LiveTask } from "./live-task.tsx";
 import { Badge, Empty, ErrorNote, PageHead, Pending, Since, Table, Time } from "./parts.tsx";
 
-const cellsOf = (task: FollowedTaskView, now: string) => {
+const cellsOf = (task: FollowedTaskView, now: string, canRead: boolean) => {
   const { recorded, nextCheckBy } = task;
   return [
     <>
       <span class="id">{task.taskId}</span>
       <br />
       <span class="muted">account {task.account}</span>
+      {canRead && <LiveTask account={task.account} id={task.taskId} />}
     </>,
     <>
       <Badge text={recorded?.status ?? "not yet recorded"} />
@@ -63,7 +65,7 @@ export const TasksPage = ({ session }: { session: Session }): JSX.Element => {
           heads={["task", "last state", "followed for", "next check by", "command", "deadline"]}
           rows={data.tasks.map((task) => ({
             key: [task.account, task.taskId, task.sender, task.commandId].join("/"),
-            cells: cellsOf(task, data.at),
+            cells: cellsOf(task, data.at, session.features.includes("task")),
           }))}
         />
       )}
