@@ -5,6 +5,7 @@ import type {
   CancelAnswer,
   DeadLetterList,
   DeadLetterOutcome,
+  DeadLetterPreview,
   LiftAnswer,
   PutAnswer,
   ResolveAnswer,
@@ -13,7 +14,7 @@ import type {
 } from "./answers.ts";
 import type { BulkPage } from "./bulk-cancel.ts";
 import type { RejectionView } from "./command-view.ts";
-import type { Selection } from "./dead-letters.ts";
+import type { DeadLetterFilter, DeleteSelection, Selection } from "./dead-letter-selection.ts";
 import type { JobName, JobRun } from "./job-run.ts";
 import type { BoundedQuery, BulkQuery, ListPage, ListQuery } from "./list.ts";
 import type { OpenWork } from "./open.ts";
@@ -73,7 +74,10 @@ export interface Admin {
   readonly deadLetters: {
     list(): Promise<DeadLetterList>;
     redrive(selection: Selection): Promise<readonly DeadLetterOutcome[]>;
-    remove(ids: readonly string[], isForced: boolean): Promise<readonly DeadLetterOutcome[]>;
+    remove(selection: DeleteSelection, isForced: boolean): Promise<readonly DeadLetterOutcome[]>;
+    /** What `redrive` and `remove` would do. */
+    previewRedrive(filter: DeadLetterFilter): Promise<DeadLetterPreview>;
+    previewRemove(filter: DeadLetterFilter, isForced: boolean): Promise<DeadLetterPreview>;
   };
   readonly prices: {
     list(): Promise<readonly PriceView[]>;

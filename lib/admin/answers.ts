@@ -84,7 +84,11 @@ const explanationSchema = z.object({
   cameAt: z.string(),
   receiveCount: z.int(),
   bytes: z.int(),
+  /** Queue of a redrive: that of commands, or that of events for intake. */
+  queue: z.enum(["commands", "requests"]),
   kind: z.enum(["forged", "ignored", "reaction", "request", "resume", "unreadable"]),
+  /** Why it is a dead letter, as far as it is known now: `reason`, or the state of its command in a word. */
+  diagnosis: z.string(),
   /** Description of the message. */
   what: z.string(),
   /** Fields of its command, as far as the message has them. */
@@ -126,7 +130,11 @@ export type DeadLetterList = z.output<typeof deadLetterListSchema>;
 export const deadLetterOutcomeSchema = z.object({
   messageId: z.string(),
   /** `kept`: not touched; `in-both`: sent back, and still among the dead letters. */
-  outcome: z.enum(["deleted", "failed", "in-both", "kept", "not-found", "sent-back"]),
+  outcome: z.enum([
+    ...["deleted", "failed", "in-both", "kept", "not-found", "sent-back"],
+    /** Of a preview. */
+    ...["would-delete", "would-send-back"],
+  ] as const),
   /** Description of the message. */
   what: z.string().optional(),
   /** The effect, or the reason for no effect. */
@@ -134,6 +142,14 @@ export const deadLetterOutcomeSchema = z.object({
 });
 
 export type DeadLetterOutcome = z.output<typeof deadLetterOutcomeSchema>;
+
+export const deadLetterPreviewSchema = z.object({
+  outcomes: z.array(deadLetterOutcomeSchema),
+  /** ISO 8601: dead letters that arrive after it are not in the preview. */
+  until: z.string(),
+});
+
+export type DeadLetterPreview = z.output<typeof deadLetterPreviewSchema>;
 
 const problemSchema = z.object({ path: z.string(), rule: z.string() });
 

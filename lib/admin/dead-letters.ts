@@ -1,5 +1,11 @@
 import type { DeadLetters, HeldDeadLetter } from "../platform/ports/dead-letters.ts";
-import type { DeadLetterList, DeadLetterOutcome, Explanation } from "./answers.ts";
+import type {
+  DeadLetterList,
+  DeadLetterOutcome,
+  DeadLetterPreview,
+  Explanation,
+} from "./answers.ts";
+import { chooserOf, type DeleteSelection, type Selection } from "./dead-letter-selection.ts";
 import type { DiagnosisContext } from "./diagnosis.ts";
 import { explain } from "./explanation.ts";
 
@@ -37,11 +43,6 @@ export const joinDeadLetters = (all: readonly DeadLetters[]): DeadLetters => {
     remove: (letter) => holderOf(letter).remove(letter),
   };
 };
-
-/** `all`: each dead letter for which a redrive is recommended. */
-export type Selection =
-  | { readonly kind: "all" }
-  | { readonly ids: readonly string[]; readonly kind: "ids" };
 
 export interface DeadLetterDeps {
   readonly deadLetters: DeadLetters;
@@ -96,32 +97,6 @@ export const listDeadLetters = async ({
 
 type Outcome = Omit<DeadLetterOutcome, "messageId">;
 
-/** Processes each selected dead letter separately, so that a failure does not stop the others. */
-const processEach = async (
-  { deadLetters, context }: DeadLetterDeps,
-  selection: Selection,
-  act: (letter: HeldDeadLetter, explanation: Explanation) => Promise<Outcome>,
-): Promise<readonly DeadLetterOutcome[]> => {
-  const outcomes: DeadLetterOutcome[] = [];
-  const wanted = selection.kind === "ids" ? new Set(selection.ids) : undefined;
-  const explainAndAct = async (letter: HeldDeadLetter): Promise<Outcome> => {
-    const explanation = await explain(letter, context());
-    return { what: explanation.what, ...(await act(letter, explanation)) };
-  };
-  const visit = async (letter: HeldDeadLetter) => {
-    const { messageId } = letter;
-    if (wanted && !wanted.delete(messageId)) return "kept";
-    const done = await explainAndAct(letter).catch(
-      (error: unknown): Outcome => ({ outcome: "failed", why: errorName(error) }),
-    );
-    outcomes.push({ messageId, ...done });
-    return done.outcome === "sent-back" || done.outcome === "deleted" ? "gone" : "kept";
-  };
-  await walk(deadLetters, visit, (kept) => wanted?.size === 0 || kept >= MAX_KEPT);
-  const missing = [...(wanted ?? [])].map((messageId) => ({ messageId, ...NOT_FOUND }));
-  return [...outcomes, ...missing];
-};
-
 const NOT_FOUND = {
   outcome: "not-found",
   why: "not among the messages that can be received now",
@@ -129,32 +104,112 @@ const NOT_FOUND = {
 
 const errorName = (error: unknown): string => (error instanceof Error ? error.name : String(error));
 
+/** Processes each selected dead letter separately, so that a failure does not stop the others. */
+const processEach = async (
+  { deadLetters, context }: DeadLetterDeps,
+  selection: Selection,
+  act: (letter: HeldDeadLetter, explanation: Explanation) => Promise<Outcome>,
+): Promise<DeadLetterPreview> => {
+  const outcomes: DeadLetterOutcome[] = [];
+  const wanted = selection.kind === "ids" ? new Set(selection.ids) : undefined;
+  const { mayFit, fits, until } = chooserOf(selection, context().now);
+  const explainAndAct = async (letter: HeldDeadLetter): Promise<Outcome | undefined> => {
+    const explanation = await explain(letter, context());
+    if (!fits(explanation)) return undefined;
+    return { what: explanation.what, ...(await act(letter, explanation)) };
+  };
+  const visit = async (letter: HeldDeadLetter) => {
+    const { messageId } = letter;
+    if (!mayFit(letter) || (wanted && !wanted.delete(messageId))) return "kept";
+    const done = await explainAndAct(letter).catch(
+      (error: unknown): Outcome => ({ outcome: "failed", why: errorName(error) }),
+    );
+    if (!done) return "kept";
+    outcomes.push({ messageId, ...done });
+    return done.outcome === "sent-back" || done.outcome === "deleted" ? "gone" : "kept";
+  };
+  await walk(deadLetters, visit, (kept) => wanted?.size === 0 || kept >= MAX_KEPT);
+  const missing = [...(wanted ?? [])].map((messageId) => ({ messageId, ...NOT_FOUND }));
+  return { outcomes: [...outcomes, ...missing], until };
+};
+
+/** Why a redrive keeps a dead letter; undefined: it is sent back. Only an id selects against the advice. */
+const keptByRedrive = (selection: Selection, explanation: Explanation): Outcome | undefined => {
+  const { advice, standing, mayRunTwice, redrive } = explanation;
+  if (mayRunTwice) return { outcome: "kept", why: redrive };
+  return selection.kind === "ids" || advice === "redrive"
+    ? undefined
+    : { outcome: "kept", why: standing };
+};
+
 /** Sends dead letters back into their queues. */
-export const redriveDeadLetters = (
+export const redriveDeadLetters = async (
   deps: DeadLetterDeps,
   selection: Selection,
-): Promise<readonly DeadLetterOutcome[]> =>
-  processEach(deps, selection, async (letter, { advice, standing, mayRunTwice, redrive }) => {
-    if (mayRunTwice) return { outcome: "kept", why: redrive };
-    if (selection.kind === "all" && advice !== "redrive") return { outcome: "kept", why: standing };
+): Promise<readonly DeadLetterOutcome[]> => {
+  const { outcomes } = await processEach(deps, selection, async (letter, explanation) => {
+    const kept = keptByRedrive(selection, explanation);
+    if (kept) return kept;
     const sent = await deps.deadLetters.sendBack(letter);
     if (sent.kind === "gone") return NOT_FOUND;
-    return { outcome: sent.kind, why: sent.kind === "sent-back" ? redrive : sent.why };
+    return {
+      outcome: sent.kind,
+      why: sent.kind === "sent-back" ? explanation.redrive : sent.why,
+    };
   });
+  return outcomes;
+};
+
+/** What `redriveDeadLetters` would do. Changes no message; in SQS it hides the read ones for a minute. */
+export const previewRedrive = (
+  deps: DeadLetterDeps,
+  selection: Selection,
+): Promise<DeadLetterPreview> =>
+  processEach(
+    deps,
+    selection,
+    async (_, explanation) =>
+      keptByRedrive(selection, explanation) ?? {
+        outcome: "would-send-back",
+        why: explanation.redrive,
+      },
+  );
+
+const keptByDelete = (isForced: boolean, explanation: Explanation): Outcome | undefined =>
+  explanation.deletingLoses === "command" && !isForced
+    ? {
+        outcome: "kept",
+        why: `deleting it would lose a command; add --force to delete it anyway; ${explanation.standing}`,
+      }
+    : undefined;
 
 /** Deletes dead letters; `isForced`: also those whose deletion loses a command. */
-export const deleteDeadLetters = (
+export const deleteDeadLetters = async (
   deps: DeadLetterDeps,
-  ids: readonly string[],
+  selection: DeleteSelection,
   isForced: boolean,
-): Promise<readonly DeadLetterOutcome[]> =>
-  processEach(deps, { kind: "ids", ids }, async (letter, { deletingLoses, standing }) => {
-    if (deletingLoses === "command" && !isForced) {
-      return {
-        outcome: "kept",
-        why: `deleting it would lose a command; add --force to delete it anyway; ${standing}`,
-      };
-    }
+): Promise<readonly DeadLetterOutcome[]> => {
+  const { outcomes } = await processEach(deps, selection, async (letter, explanation) => {
+    const kept = keptByDelete(isForced, explanation);
+    if (kept) return kept;
     const removed = await deps.deadLetters.remove(letter);
     return removed === "gone" ? NOT_FOUND : { outcome: "deleted" };
   });
+  return outcomes;
+};
+
+/** What `deleteDeadLetters` would do. As `previewRedrive`, it changes no message. */
+export const previewDelete = (
+  deps: DeadLetterDeps,
+  selection: DeleteSelection,
+  isForced: boolean,
+): Promise<DeadLetterPreview> =>
+  processEach(
+    deps,
+    selection,
+    async (_, explanation) =>
+      keptByDelete(isForced, explanation) ?? {
+        outcome: "would-delete",
+        why: explanation.standing,
+      },
+  );

@@ -1,5 +1,4 @@
 import { type Context, Hono } from "hono";
-import * as z from "zod";
 import { version } from "../../package.json";
 import { type Admin, Refusal } from "../admin/admin.ts";
 import { aiTasksQuerySchema } from "../admin/ai-tasks-view.ts";
@@ -8,6 +7,7 @@ import { JOB_NAMES } from "../admin/job-run.ts";
 import { boundedQuerySchema, bulkQuerySchema, listQuerySchema } from "../admin/list.ts";
 import type { Log } from "../platform/ports/log.ts";
 import { guard } from "./auth.ts";
+import { createDeadLetterRoutes } from "./dead-letter-routes.ts";
 import { bodyOf, found, parsedBody, parsedQuery } from "./request.ts";
 
 export interface ConsoleOptions {
@@ -21,33 +21,8 @@ export interface ConsoleOptions {
   readonly log: Log;
 }
 
-const ids = z.array(z.string().min(1)).min(1).max(1_000);
-
-const redriveSchema = z.union([
-  z.strictObject({ all: z.literal(true) }).transform(() => ({ kind: "all" }) as const),
-  z.strictObject({ ids }).transform(({ ids }) => ({ kind: "ids", ids }) as const),
-]);
-
-const deleteSchema = z.strictObject({ ids, force: z.boolean() });
-
-const NO_IDS =
-  "the body must be a JSON object with ids, a list of 1 to 1,000 message ids of dead letters";
 const NO_VERDICT =
   "the body must be a JSON object with applied (true or false) and an optional short note";
-
-const createDeadLetterRoutes = ({ deadLetters }: Admin): Hono => {
-  const app = new Hono();
-  app.get("/", async (context) => context.json(await deadLetters.list()));
-  app.post("/redrive", async (context) => {
-    const selection = await parsedBody(context, redriveSchema, NO_IDS);
-    return context.json(await deadLetters.redrive(selection), 202);
-  });
-  app.post("/delete", async (context) => {
-    const { ids, force } = await parsedBody(context, deleteSchema, NO_IDS);
-    return context.json(await deadLetters.remove(ids, force), 202);
-  });
-  return app;
-};
 
 /** A preview is a read: `GET /commands/cancel/preview`, then `POST /commands/cancel` with its `until`. */
 const createBulkCancelRoutes = ({ bulkCancel }: Admin): Hono => {

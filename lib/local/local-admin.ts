@@ -6,6 +6,8 @@ import {
   type DeadLetterDeps,
   deleteDeadLetters,
   listDeadLetters,
+  previewDelete,
+  previewRedrive,
   redriveDeadLetters,
 } from "../admin/dead-letters.ts";
 import { listCommands } from "../admin/list.ts";
@@ -128,7 +130,10 @@ export const createLocalAdmin = (automation: Automation): Admin => {
     deadLetters: {
       list: () => listDeadLetters(letters),
       redrive: (selection) => redriveDeadLetters(letters, selection),
-      remove: (ids, isForced) => deleteDeadLetters(letters, ids, isForced),
+      remove: (selection, isForced) => deleteDeadLetters(letters, selection, isForced),
+      previewRedrive: (filter) => previewRedrive(letters, { kind: "matching", filter }),
+      previewRemove: (filter, isForced) =>
+        previewDelete(letters, { kind: "matching", filter }, isForced),
     },
     prices: {
       list: () => listPrices(ledger, jobAccount.name),

@@ -3,12 +3,17 @@ import type {
   CancelAnswer,
   DeadLetterList,
   DeadLetterOutcome,
+  DeadLetterPreview,
   LiftAnswer,
   ResolveAnswer,
   Verdict,
 } from "../../admin/answers.ts";
 import type { BulkPage } from "../../admin/bulk-cancel.ts";
-import type { Selection } from "../../admin/dead-letters.ts";
+import type {
+  DeadLetterFilter,
+  DeleteSelection,
+  Selection,
+} from "../../admin/dead-letter-selection.ts";
 import type { BoundedQuery, BulkQuery, ListPage, ListQuery } from "../../admin/list.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import { runAddress } from "../endpoint.ts";
@@ -41,7 +46,10 @@ export interface CommandAdmin {
 export interface DeadLetterAdmin {
   list(): Promise<DeadLetterList>;
   redrive(selection: Selection): Promise<readonly DeadLetterOutcome[]>;
-  remove(ids: readonly string[], isForced: boolean): Promise<readonly DeadLetterOutcome[]>;
+  remove(selection: DeleteSelection, isForced: boolean): Promise<readonly DeadLetterOutcome[]>;
+  /** What `redrive` and `remove` would do. */
+  previewRedrive(filter: DeadLetterFilter): Promise<DeadLetterPreview>;
+  previewRemove(filter: DeadLetterFilter, isForced: boolean): Promise<DeadLetterPreview>;
 }
 
 /** The target of an admin command. A stage overrides an endpoint, which may come from the environment. */

@@ -4,13 +4,18 @@ import {
   cancelAnswerSchema,
   deadLetterListSchema,
   deadLetterOutcomeSchema,
+  deadLetterPreviewSchema,
   liftAnswerSchema,
   putAnswerSchema,
   resolveAnswerSchema,
   type Verdict,
 } from "../../admin/answers.ts";
 import { bulkPageSchema } from "../../admin/bulk-cancel.ts";
-import type { Selection } from "../../admin/dead-letters.ts";
+import type {
+  DeadLetterFilter,
+  DeleteSelection,
+  Selection,
+} from "../../admin/dead-letter-selection.ts";
 import { type JobName, jobRunSchema } from "../../admin/job-run.ts";
 import {
   type BoundedQuery,
@@ -116,6 +121,11 @@ const read = async <S extends z.ZodType>(target: Target, schema: S): Promise<z.o
   return schema.parse(await response.json());
 };
 
+const selectionBody = (selection: Selection) => {
+  if (selection.kind === "all") return { all: true };
+  return selection.kind === "ids" ? { ids: selection.ids } : { matching: selection.filter };
+};
+
 const NO_SUCH_COMMAND = "no such command";
 
 /**
@@ -177,12 +187,25 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
       read(at("/price-changes", { since }), z.array(priceChangeViewSchema)),
     deadLetters: {
       list: () => read(at("/dead-letters"), deadLetterListSchema),
-      redrive: (selection: Selection) => {
-        const asked = selection.kind === "all" ? { all: true } : { ids: selection.ids };
-        return accepted(at("/dead-letters/redrive"), asked, z.array(deadLetterOutcomeSchema));
-      },
-      remove: (ids: readonly string[], force: boolean) =>
-        accepted(at("/dead-letters/delete"), { ids, force }, z.array(deadLetterOutcomeSchema)),
+      redrive: (selection: Selection) =>
+        accepted(
+          at("/dead-letters/redrive"),
+          selectionBody(selection),
+          z.array(deadLetterOutcomeSchema),
+        ),
+      remove: (selection: DeleteSelection, force: boolean) =>
+        accepted(
+          at("/dead-letters/delete"),
+          { ...selectionBody(selection), force },
+          z.array(deadLetterOutcomeSchema),
+        ),
+      previewRedrive: (filter: DeadLetterFilter) =>
+        read(at("/dead-letters/redrive/preview", filter), deadLetterPreviewSchema),
+      previewRemove: (filter: DeadLetterFilter, force: boolean) =>
+        read(
+          at("/dead-letters/delete/preview", { ...filter, force: String(force) }),
+          deadLetterPreviewSchema,
+        ),
     },
   };
 };

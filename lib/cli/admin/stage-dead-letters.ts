@@ -1,13 +1,19 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { GetQueueUrlCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { SSMClient } from "@aws-sdk/client-ssm";
+import type {
+  DeadLetterFilter,
+  DeleteSelection,
+  Selection,
+} from "../../admin/dead-letter-selection.ts";
 import {
   type DeadLetterDeps,
   deleteDeadLetters,
   joinDeadLetters,
   listDeadLetters,
+  previewDelete,
+  previewRedrive,
   redriveDeadLetters,
-  type Selection,
 } from "../../admin/dead-letters.ts";
 import { createAwsClient } from "../../platform/aws/aws-client.ts";
 import { createDynamodbLedger } from "../../platform/aws/dynamodb-ledger.ts";
@@ -102,7 +108,11 @@ export const stageDeadLetters = (options: StageOptions) => {
   return {
     list: () => at(listDeadLetters),
     redrive: (selection: Selection) => at((recovery) => redriveDeadLetters(recovery, selection)),
-    remove: (ids: readonly string[], isForced: boolean) =>
-      at((recovery) => deleteDeadLetters(recovery, ids, isForced)),
+    remove: (selection: DeleteSelection, isForced: boolean) =>
+      at((recovery) => deleteDeadLetters(recovery, selection, isForced)),
+    previewRedrive: (filter: DeadLetterFilter) =>
+      at((recovery) => previewRedrive(recovery, { kind: "matching", filter })),
+    previewRemove: (filter: DeadLetterFilter, isForced: boolean) =>
+      at((recovery) => previewDelete(recovery, { kind: "matching", filter }, isForced)),
   };
 };

@@ -62,7 +62,7 @@ describe("deleting dead letters", () => {
     await world.send("{");
     await buryAll(world);
 
-    const outcomes = await deleteDeadLetters(deps, [await idOf()], false);
+    const outcomes = await deleteDeadLetters(deps, { kind: "ids", ids: [await idOf()] }, false);
 
     expect(outcomes).toMatchObject([{ outcome: "deleted" }]);
     expect(await deadLetters.count()).toBe(0);
@@ -74,9 +74,9 @@ describe("deleting dead letters", () => {
     await buryAll(world);
     const ids = [await idOf()];
 
-    const refused = await deleteDeadLetters(deps, ids, false);
+    const refused = await deleteDeadLetters(deps, { kind: "ids", ids }, false);
     expect(await deadLetters.count()).toBe(1);
-    const forced = await deleteDeadLetters(deps, ids, true);
+    const forced = await deleteDeadLetters(deps, { kind: "ids", ids }, true);
 
     expect(refused).toMatchObject([
       {

@@ -75,8 +75,8 @@ test("a deletion in one queue leaves the other queue unchanged", async () => {
   const { deadLetters } = await listDeadLetters(deps);
   const event = deadLetters.find(({ commandId }) => commandId === "by-event");
 
-  const refused = await deleteDeadLetters(deps, [event!.messageId], false);
-  const deleted = await deleteDeadLetters(deps, [event!.messageId], true);
+  const refused = await deleteDeadLetters(deps, { kind: "ids", ids: [event!.messageId] }, false);
+  const deleted = await deleteDeadLetters(deps, { kind: "ids", ids: [event!.messageId] }, true);
 
   expect(refused).toMatchObject([{ outcome: "kept" }]);
   expect(deleted).toMatchObject([{ outcome: "deleted" }]);

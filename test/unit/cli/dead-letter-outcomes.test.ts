@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { DeadLetterOutcome } from "../../../lib/admin/answers.ts";
 import type { DeadLetterAdmin } from "../../../lib/cli/admin/client.ts";
-import { deadLettersText, redrive } from "../../../lib/cli/commands/dead-letters.ts";
+import { redrive } from "../../../lib/cli/commands/dead-letter-actions.ts";
+import { deadLettersText } from "../../../lib/cli/commands/dead-letters.ts";
 
 beforeEach(() => {
   vi.spyOn(process.stdout, "write").mockReturnValue(true);
@@ -17,6 +18,8 @@ const adminOf = (...outcomes: readonly DeadLetterOutcome["outcome"][]): DeadLett
     list: async () => ({ deadLetters: [], more: 0 }),
     redrive: async () => letters,
     remove: async () => letters,
+    previewRedrive: async () => ({ outcomes: letters, until: "" }),
+    previewRemove: async () => ({ outcomes: letters, until: "" }),
   };
 };
 

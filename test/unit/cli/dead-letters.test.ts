@@ -139,11 +139,34 @@ describe("skyhook dead-letters", () => {
     });
   });
 
-  it("requires ids or --all for a redrive", async () => {
-    expect(await run("redrive")).toMatchObject({
-      exitCode: 2,
-      stderr: "redrive: needs either ids or --all; `npx skyhook dead-letters` prints the ids\n",
-    });
+  it.each([
+    [["redrive"], "redrive: needs either ids, --all or filters such as --queue;"],
+    [["redrive", "--all", "--queue", "commands"], "redrive: needs either ids, --all or filters"],
+    [["dead-letters", "delete"], "delete: needs either ids or filters such as --queue;"],
+    [["dead-letters", "redrive", "--until", "1h"], "needs at least one of queue, reason, since"],
+    [["redrive", "--queue", "wake"], "Allowed choices are commands, requests"],
+  ])("refuses %j", async (args, text) => {
+    const ended = await run(...args);
+
+    expect(ended.exitCode).toBe(2);
+    expect(ended.stderr).toContain(text);
+  });
+
+  it("previews a redrive by filters, and redrives when the printed line runs", async () => {
+    const preview = await run("dead-letters", "redrive", "--reason", "runnable");
+    const line = /npx skyhook (.*)\n$/.exec(preview.stderr)?.[1] ?? "none";
+    const applied = await run(...line.split(" "));
+
+    expect(preview.exitCode).toBe(0);
+    expect(preview.stdout).toMatch(
+      /^\S+ would be sent back: a request that was sent to the queue directly \(runs it\)\n/,
+    );
+    expect(preview.stderr).toMatch(
+      /^nothing has changed yet; to redrive \d: npx skyhook dead-letters redrive --reason runnable --until \S+ --yes\n$/,
+    );
+    expect(applied.exitCode).toBe(0);
+    expect(applied.stdout).toMatch(/^\S+ sent back: /);
+    expect((await run("dead-letters", "--json")).stdout).not.toContain("runnable");
   });
 });
 

@@ -82,6 +82,7 @@ describe.each(WIDTHS)("texts at %i columns", (columns) => {
     deadLetters: [
       {
         ...{ kind: "request", mayRunTwice: false, deletingLoses: "rejection" },
+        ...{ queue: "commands", diagnosis: "invalid" },
         ...{ messageId: UUID, cameAt: AT, receiveCount: 10, bytes: 123_456 },
         ...{ groupId: LANE, what: `a request of ${LONG_ID} to update a storage event` },
         ...{ sender: "111122223333", commandId: LONG_ID, operation: "update-pool", lane: LANE },

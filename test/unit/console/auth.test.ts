@@ -33,6 +33,8 @@ const admin: Admin = {
     list: async () => ({ deadLetters: [], more: 0 }),
     redrive: () => called("redrive").then(() => []),
     remove: () => called("remove").then(() => []),
+    previewRedrive: () => called("previewRedrive").then(() => ({ outcomes: [], until: "" })),
+    previewRemove: () => called("previewRemove").then(() => ({ outcomes: [], until: "" })),
   },
   prices: {
     list: async () => [],
@@ -74,6 +76,7 @@ const READS = [
   "/commands/c1",
   "/commands/cancel/preview",
   "/dead-letters",
+  "/dead-letters/redrive/preview?queue=commands",
   "/prices",
   "/prices/p1",
   "/price-changes?since=2026-01-31T12:00:00Z",

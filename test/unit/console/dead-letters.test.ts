@@ -39,13 +39,16 @@ describe("the dead letters of a local run", () => {
     ["delete", '{"all":true}'],
     ["delete", '{"ids":["m1"]}'],
     ["delete", '{"ids":[""],"force":true}'],
+    ["delete", '{"matching":{},"force":true}'],
+    ["redrive", '{"matching":{"until":"2026-01-01T00:00:00Z"}}'],
+    ["redrive", '{"matching":{"queue":"commands"},"ids":["m1"]}'],
   ])("stay as they are after an invalid request to %s: %s", async (path, body) => {
     const answer = await post(path, body);
 
     expect(answer.status).toBe(400);
     expect(await answer.json()).toEqual({
       error:
-        "the body must be a JSON object with ids, a list of 1 to 1,000 message ids of dead letters",
+        "the body must be a JSON object with ids, a list of 1 to 1,000 message ids of dead letters, or with matching, an object with queue, reason, since or until",
     });
   });
 
