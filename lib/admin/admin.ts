@@ -83,8 +83,8 @@ export interface Admin {
     list(): Promise<readonly PriceView[]>;
     /** The newest first; undefined for an unknown item. */
     history(item: string): Promise<readonly ReadingView[] | undefined>;
-    /** @param since epoch ms */
-    changes(since: number): Promise<readonly PriceChangeView[]>;
+    /** @param since epoch ms @param item only this one */
+    changes(since: number, item?: string): Promise<readonly PriceChangeView[]>;
     /** Sums of the current prices, by currency. */
     totals(): Promise<PriceTotals>;
   };

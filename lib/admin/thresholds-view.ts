@@ -79,7 +79,7 @@ export const thresholdsViewSchema = z.object({
 });
 
 export type ThresholdsView = z.output<typeof thresholdsViewSchema>;
-type ThresholdRow = z.output<typeof thresholdRowSchema>;
+export type ThresholdRow = z.output<typeof thresholdRowSchema>;
 type ConfigView = ThresholdsView["config"];
 
 export interface ThresholdsViewDeps {

@@ -78,7 +78,7 @@ const createPriceRoutes = ({ prices }: Admin): Hono => {
     if (Number.isNaN(since)) {
       throw new Refusal(400, "since: must be a time such as 2026-01-31T12:00:00Z");
     }
-    return context.json(await prices.changes(since));
+    return context.json(await prices.changes(since, context.req.query("name")));
   });
   app.get("/price-totals", async (context) => context.json(await prices.totals()));
   return app;

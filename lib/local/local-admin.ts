@@ -138,7 +138,7 @@ export const createLocalAdmin = (automation: Automation): Admin => {
     prices: {
       list: () => listPrices(ledger, jobAccount.name),
       history: (item) => priceHistory(ledger, jobAccount.name, item),
-      changes: (since) => priceChanges(ledger, jobAccount.name, since),
+      changes: (since, item) => priceChanges(ledger, jobAccount.name, since, item),
       totals: () => priceTotals(ledger, jobAccount.name),
     },
     async thresholds() {

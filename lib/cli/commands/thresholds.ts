@@ -5,8 +5,8 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import { STORAGE_EVENT_LIMITS } from "../../contract/storage-events.ts";
 import { type AppliedChange, applyChanges } from "../../jobs/thresholds/apply.ts";
+import { formatByteSize } from "../../jobs/thresholds/byte-size.ts";
 import {
-  formatByteSize,
   readThresholdConfig,
   type ThresholdConfig,
   writeThresholdConfig,

@@ -1,13 +1,16 @@
 import { type ComponentType, type JSX, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Session } from "../../admin/answers.ts";
+import { AiTasksPage } from "./ai-tasks.tsx";
 import { type Connection, get, onConnection } from "./api.ts";
 import { CommandPage } from "./command.tsx";
 import { CommandsPage } from "./commands.tsx";
 import { type Route, useLoaded, useRoute } from "./hooks.ts";
 import { LanesPage } from "./lanes.tsx";
 import { Empty, PageHead, Pending } from "./parts.tsx";
+import { PricesPage } from "./prices.tsx";
 import { TasksPage } from "./tasks.tsx";
+import { ThresholdsPage } from "./thresholds.tsx";
 
 interface Page {
   /** First segment of the page's hash. */
@@ -32,6 +35,9 @@ const PAGES: readonly Page[] = [
   },
   { name: "lanes", label: "Lanes", component: LanesPage },
   { name: "tasks", label: "Tasks", component: TasksPage },
+  { name: "thresholds", label: "Thresholds", needs: "thresholds", component: ThresholdsPage },
+  { name: "prices", label: "Prices", component: PricesPage },
+  { name: "ai-tasks", label: "AI tasks", needs: "aiTasks", component: AiTasksPage },
 ];
 
 const CONNECTIONS: Readonly<Record<Connection, string>> = {

@@ -98,9 +98,14 @@ const priceViewOf = (item: PriceItem): PriceView => ({
   },
 });
 
-/** Items of all names that were ever watched, sorted by name. */
-const itemsOf = async (ledger: Ledger, account: string): Promise<readonly PriceItem[]> => {
-  const names = (await priceNames.read(ledger, account))?.value.names ?? [];
+/** Items of all names that were ever watched, or of one, sorted by name. */
+const itemsOf = async (
+  ledger: Ledger,
+  account: string,
+  name?: string,
+): Promise<readonly PriceItem[]> => {
+  const names =
+    name === undefined ? ((await priceNames.read(ledger, account))?.value.names ?? []) : [name];
   const stored = await pLimit(MAX_READS_AT_ONCE).map(names.toSorted(), (name) =>
     priceItems.read(ledger, priceItemKey(account, name)),
   );
@@ -186,13 +191,15 @@ const changesOf = async (
 /**
  * Every change of a shown price since an instant, newest first.
  * @param since epoch ms
+ * @param name only this item; undefined: all
  */
 export const priceChanges = async (
   ledger: Ledger,
   account: string,
   since: number,
+  name?: string,
 ): Promise<readonly PriceChangeView[]> => {
-  const items = await itemsOf(ledger, account);
+  const items = await itemsOf(ledger, account, name);
   const changes = await pLimit(MAX_READS_AT_ONCE).map(items, (item) =>
     changesOf(ledger, item, since),
   );

@@ -5,30 +5,16 @@ import { type ConfigReading, readConfig } from "../../config/config-file.ts";
 import type { PlacedProblem } from "../../contract/problem.ts";
 import { STORAGE_EVENT_LIMITS, STORAGE_EVENT_NAMES } from "../../contract/storage-events.ts";
 import { exactUint64, int64, oneOf, UINT64_RULE, unlimitedText } from "../../contract/values.ts";
+import { BYTE_UNITS, formatByteSize } from "./byte-size.ts";
 import { type ActualThreshold, type Threshold, targetKey, targetOf } from "./threshold.ts";
 
-/** Bytes of each unit, decimal (SI) or binary (IEC 80000-13). */
-const UNITS = new Map<string, bigint>([
-  ["B", 1n],
-  ["kB", 1000n],
-  ["MB", 1000n ** 2n],
-  ["GB", 1000n ** 3n],
-  ["TB", 1000n ** 4n],
-  ["PB", 1000n ** 5n],
-  ["EB", 1000n ** 6n],
-  ["KiB", 1024n],
-  ["MiB", 1024n ** 2n],
-  ["GiB", 1024n ** 3n],
-  ["TiB", 1024n ** 4n],
-  ["PiB", 1024n ** 5n],
-  ["EiB", 1024n ** 6n],
-]);
+const UNIT_NAMES = [...BYTE_UNITS.keys()];
 
 /** Pattern of a size in the JSON Schema, for editors. */
-const BYTE_SIZE_PATTERN = `^\\d+(\\.\\d+)? ?(${[...UNITS.keys()].join("|")})?$`;
-const SIZE = /^(\d{1,20})(?:\.(\d{1,20}))? ?([A-Za-z]+)?$/;
+const BYTE_SIZE_PATTERN = `^\\d+(\\.\\d+)? ?(${UNIT_NAMES.join("|")})?$`;
+const BYTE_SIZE_RULE = `a size such as 500 GiB (${UNIT_NAMES.join(", ")}) or a whole number of bytes, from 0 to 18446744073709551615`;
 
-const BYTE_SIZE_RULE = `a size such as 500 GiB (${[...UNITS.keys()].join(", ")}) or a whole number of bytes, from 0 to 18446744073709551615`;
+const SIZE = /^(\d{1,20})(?:\.(\d{1,20}))? ?([A-Za-z]+)?$/;
 
 /**
  * Parses a size such as `1.5 GiB` into its exact bytes, as decimal text.
@@ -36,22 +22,13 @@ const BYTE_SIZE_RULE = `a size such as 500 GiB (${[...UNITS.keys()].join(", ")})
  */
 export const parseByteSize = (text: string): string | undefined => {
   const [, whole = "", fraction = "", unit = "B"] = SIZE.exec(text) ?? [];
-  const factor = UNITS.get(unit);
+  const factor = BYTE_UNITS.get(unit);
   if (whole === "" || factor === undefined) return undefined;
   const scale = 10n ** BigInt(fraction.length);
   const scaled = BigInt(whole + fraction) * factor;
   if (scaled % scale !== 0n) return undefined;
   const bytes = exactUint64(scaled / scale);
   return bytes === undefined ? undefined : String(bytes);
-};
-
-const BINARY_UNITS = ["EiB", "PiB", "TiB", "GiB", "MiB", "KiB"] as const;
-
-/** Bytes as a multiple of the largest binary unit that divides them, else as the plain number. */
-export const formatByteSize = (bytes: string): string => {
-  const exact = BigInt(bytes);
-  const unit = BINARY_UNITS.find((name) => exact > 0n && exact % (UNITS.get(name) ?? 1n) === 0n);
-  return unit === undefined ? bytes : `${exact / (UNITS.get(unit) ?? 1n)} ${unit}`;
 };
 
 /** Content of a valid thresholds file. */

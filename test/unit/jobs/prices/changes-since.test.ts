@@ -6,6 +6,7 @@ import {
   GPU,
   HOUR_MS,
   START,
+  WEB,
   watchlistOf,
   withLaterPrices,
 } from "./price-world.ts";
@@ -69,4 +70,27 @@ test("changes since an instant start from the last shown price before it, howeve
   expect(changes).toMatchObject([
     { number: 4, before: { per_hour: "24.02" }, previousReadAt: "2026-01-01T00:00:00.000Z" },
   ]);
+});
+
+test("changes of one item read no other item", async () => {
+  const world = await createPriceWorld({
+    state: withLaterPrices({ starts_at: "2026-01-01T01:00:00Z", external_ip: 0.03 }),
+  });
+  for (let hour = 0; hour < 2; hour++) {
+    await world.run({ watchlist: watchlistOf(GPU, WEB) });
+    await world.clock.advance(HOUR_MS);
+  }
+  const reads: string[] = [];
+  const ledger: typeof world.ledger = {
+    ...world.ledger,
+    read: (key) => {
+      reads.push(key);
+      return world.ledger.read(key);
+    },
+  };
+
+  const changes = await priceChanges(ledger, ACCOUNT, START, "web");
+
+  expect(changes.map(({ name, number }) => [name, number])).toEqual([["web", 2]]);
+  expect(reads).toEqual(["price#acme/web", "price-reading#acme/web/1"]);
 });

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatByteSize, parseByteSize } from "../../../../lib/jobs/thresholds/config.ts";
+import { formatByteSize } from "../../../../lib/jobs/thresholds/byte-size.ts";
+import { parseByteSize } from "../../../../lib/jobs/thresholds/config.ts";
 
 test.each([
   ["0", "0"],
