@@ -15,9 +15,12 @@ import type {
 import type { BulkPage } from "./bulk-cancel.ts";
 import type { RejectionView } from "./command-view.ts";
 import type { DeadLetterFilter, DeleteSelection, Selection } from "./dead-letter-selection.ts";
+import type { CheckAnswer } from "./forms.ts";
 import type { JobName, JobRun } from "./job-run.ts";
 import type { BoundedQuery, BulkQuery, ListPage, ListQuery } from "./list.ts";
+import type { LiveTask } from "./live-task.ts";
 import type { OpenWork } from "./open.ts";
+import type { ProviderView } from "./provider-view.ts";
 import type { RequestView } from "./status.ts";
 import type { ThresholdsView } from "./thresholds-view.ts";
 
@@ -94,6 +97,12 @@ export interface Admin {
   aiTasks?(query: AiTasksQuery): Promise<AiTasksView>;
   /** Sends a command. @param detail detail of a `CommandRequested` as JSON text @throws Refusal */
   send?(detail: string): Promise<SentIds>;
+  /** Checks a request as intake does, and sends nothing. @param detail as of `send` */
+  check?(detail: string): Promise<CheckAnswer>;
+  /** Reads a task at the provider now. Undefined for an unknown account. */
+  task?(account: string, id: string): Promise<LiveTask | undefined>;
+  /** A look into the embedded service. */
+  readonly provider?: ProviderView | undefined;
   /** Puts an event on a bus. @param event JSON text of an event @throws Refusal */
   put?(event: string): Promise<PutAnswer>;
   /** Runs a scheduled job, and resolves when it has ended. */

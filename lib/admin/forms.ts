@@ -59,8 +59,6 @@ const formSchema = z.object({
 });
 
 export const formsSchema = z.object({
-  /** Accounts that the own AWS account may use; absent where the accounts file is unknown. */
-  accounts: z.array(z.string()).optional(),
   /** Fields of every command. */
   common: z.array(fieldSchema),
   operations: z.array(formSchema),
@@ -204,25 +202,25 @@ const commonFields = (): FormField[] => {
   ];
 };
 
-/**
- * A form for each operation that a command may name, from the schemas that check requests.
- * @param accounts the accounts that the own AWS account may use; undefined: unknown
- */
-export const formsOf = (accounts: readonly string[] | undefined): Forms => ({
-  ...(accounts && { accounts: [...accounts] }),
+/** A form for each operation that a command may name, from the schemas that check requests. */
+export const createForms = (): Forms => ({
   common: commonFields(),
   operations: COMMANDED.map(formOf),
 });
 
+/** Problems of a request; none: it may be sent. Paths are relative to its data, such as `body.scale.min`. */
+export interface CheckAnswer {
+  readonly problems: readonly Problem[];
+}
+
 /**
- * The problems of a request as intake would find them, without sending it. Paths are relative to the data, such
- * as `body.scale.min`; no problem contains a value.
+ * Checks a request as intake does, without sending it. No problem contains a value.
  * @param detail detail of a `CommandRequested` of any shape
  */
 export const checkRequest = (
   detail: unknown,
   context: Pick<RequestContext, "sender" | "access">,
-): { readonly problems: readonly Problem[] } => {
+): CheckAnswer => {
   const read = readRequest(detail, { ...context, eventId: "form" });
   return { problems: read.kind === "valid" ? [] : read.rejection.problems };
 };

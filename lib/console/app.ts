@@ -1,10 +1,13 @@
 import { type Context, Hono } from "hono";
+import * as z from "zod";
 import { version } from "../../package.json";
 import { type Admin, Refusal } from "../admin/admin.ts";
 import { aiTasksQuerySchema } from "../admin/ai-tasks-view.ts";
 import { verdictSchema } from "../admin/answers.ts";
+import { createForms } from "../admin/forms.ts";
 import { JOB_NAMES } from "../admin/job-run.ts";
 import { boundedQuerySchema, bulkQuerySchema, listQuerySchema } from "../admin/list.ts";
+import type { ProviderView } from "../admin/provider-view.ts";
 import type { Log } from "../platform/ports/log.ts";
 import { guard } from "./auth.ts";
 import { createDeadLetterRoutes } from "./dead-letter-routes.ts";
@@ -51,6 +54,10 @@ const createCommandRoutes = (admin: Admin): Hono => {
     app.post("/", async (context) => context.json(await send(await bodyOf(context)), 202));
   }
   app.route("/cancel", createBulkCancelRoutes(admin));
+  if (admin.check) {
+    const { check } = admin;
+    app.post("/check", async (context) => context.json(await check(await bodyOf(context))));
+  }
   app.get("/:id", async (context) => {
     const state = await admin.look(nameIn(context), context.req.query("event"));
     return context.json(found(state, "command"));
@@ -97,6 +104,19 @@ const createJobRoutes = ({ thresholds, aiTasks }: Admin): Hono => {
   return app;
 };
 
+const createProviderRoutes = (provider: ProviderView): Hono => {
+  const app = new Hono();
+  app.get("/", async (context) => context.json(await provider.state()));
+  app.get("/records/:kind", async (context) => {
+    const offset = z.coerce.number().int().min(0).catch(0).parse(context.req.query("offset"));
+    const page = await provider.records(context.req.param("kind"), offset);
+    return context.json(found(page, "kind of record"));
+  });
+  app.get("/tasks", async (context) => context.json(await provider.tasks()));
+  app.get("/requests", async (context) => context.json(await provider.requests()));
+  return app;
+};
+
 /** The page and its files, which the browser gets with the cookie of the page. */
 const createPageRoutes = (readAsset: ConsoleOptions["readAsset"]): Hono => {
   const app = new Hono();
@@ -134,11 +154,20 @@ export const createConsoleApp = (options: ConsoleOptions): Hono => {
     return context.json({ ...(await admin.session()), version, allowsChanges, features });
   });
   app.route("/commands", createCommandRoutes(admin));
+  app.get("/operations", (context) => context.json(createForms()));
   app.get("/open", async (context) => context.json(await admin.open()));
   app.post("/accounts/:name/lift-pause", async (context) => {
     await bodyOf(context);
     return context.json(found(await admin.liftPause(context.req.param("name")), "account"), 202);
   });
+  if (admin.task) {
+    const { task } = admin;
+    app.get("/tasks/:account/:id", async (context) => {
+      const { account, id } = context.req.param();
+      return context.json(found(await task(account, id), "account"));
+    });
+  }
+  if (admin.provider) app.route("/provider", createProviderRoutes(admin.provider));
   if (admin.put) {
     const { put } = admin;
     app.post("/events", async (context) => context.json(await put(await bodyOf(context)), 202));

@@ -10,11 +10,14 @@ import {
   previewRedrive,
   redriveDeadLetters,
 } from "../admin/dead-letters.ts";
+import { checkRequest } from "../admin/forms.ts";
 import { listCommands } from "../admin/list.ts";
+import { readLiveTask } from "../admin/live-task.ts";
 import { readOpenWork } from "../admin/open.ts";
 import { cancelCommand, liftPause, resolveCommand } from "../admin/operator-actions.ts";
 import { readState } from "../admin/status.ts";
 import { viewThresholds } from "../admin/thresholds-view.ts";
+import { parseJson } from "../contract/json.ts";
 import { problemsText } from "../contract/problem.ts";
 import { commandKey, commands, isEnded } from "../engine/command.ts";
 import { type CommandDeps, depsFor, errorFields } from "../engine/deps.ts";
@@ -153,6 +156,10 @@ export const createLocalAdmin = (automation: Automation): Admin => {
       if (outcome.kind === "refused") throw new Refusal(400, problemsText(outcome.problems));
       return { commandId: outcome.commandId, eventId: outcome.eventId };
     },
+    check: async (detail) =>
+      checkRequest(parseJson(detail), { sender: LOCAL_SENDER, access: deps.access }),
+    task: (account, id) => readLiveTask(deps, { account, id }),
+    provider: automation.provider.view,
     async put(text) {
       const put = readPut(text);
       if (put.kind === "invalid") throw new Refusal(400, problemsText(put.problems));

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { checkRequest, type FormField, formsOf, formsSchema } from "../../../lib/admin/forms.ts";
+import {
+  checkRequest,
+  createForms,
+  type FormField,
+  formsSchema,
+} from "../../../lib/admin/forms.ts";
 import { OPERATION_EXAMPLES } from "../../../lib/contract/operation-examples.ts";
 import { COMMANDED, COMMANDED_IDS } from "../../../lib/contract/operations.ts";
 import { createAccess } from "../../../lib/provider/access.ts";
@@ -7,7 +12,7 @@ import { shared, updateContainer } from "../../support/requests.ts";
 
 const SENDER = "111122223333";
 const access = createAccess(shared(), SENDER);
-const forms = formsOf(["local"]);
+const forms = createForms();
 
 const formOf = (id: string) => {
   const form = forms.operations.find((each) => each.id === id);
@@ -93,10 +98,6 @@ describe("the forms", () => {
     ]);
     expect(fieldAt(forms.common, "guards[].network.network_id").required).toBe(true);
     expect(fieldAt(forms.common, "guards[].exists").options).toEqual([true]);
-  });
-
-  it("leave accounts out where they are unknown", () => {
-    expect(formsOf(undefined)).not.toHaveProperty("accounts");
   });
 
   it.each(COMMANDED_IDS)("give %s an example that intake accepts", (operation) => {

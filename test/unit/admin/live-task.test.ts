@@ -104,3 +104,10 @@ test("an unknown account has no tasks", async () => {
 
   expect(await readLiveTask(deps, { account: "other", id: TASK })).toBeUndefined();
 });
+
+test("an id that no path can contain is unknown without a request", async () => {
+  const { provider, read } = await start({});
+
+  expect(await read("..")).toEqual({ kind: "unknown" });
+  expect(provider.requests).toEqual([]);
+});

@@ -11,7 +11,7 @@ import {
   DATA_FILE,
   type FilledForm,
 } from "../../../lib/admin/command-line.ts";
-import { type FormField, formsOf, type OperationForm } from "../../../lib/admin/forms.ts";
+import { createForms, type FormField, type OperationForm } from "../../../lib/admin/forms.ts";
 import { declareSend } from "../../../lib/cli/commands/send.ts";
 import { addFieldOptions, requestData } from "../../../lib/cli/field-flags.ts";
 import { OPERATION_EXAMPLES } from "../../../lib/contract/operation-examples.ts";
@@ -21,7 +21,7 @@ import { createSystemClock, createSystemRandom } from "../../../lib/platform/sys
 const directory = mkdtempSync(join(tmpdir(), "skyhook-line-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-const { operations } = formsOf(undefined);
+const { operations } = createForms();
 
 const formOf = (id: string): OperationForm => {
   const form = operations.find((each) => each.id === id);

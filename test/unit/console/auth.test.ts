@@ -54,11 +54,20 @@ const admin: Admin = {
   send: () => called("send").then(() => ({ commandId: "c1", eventId: "e1" })),
   put: () => called("put").then(() => ({ id: "e1", account: "000000000000", rules: [] })),
   runJob: () => called("runJob").then(() => ({ kind: "not-configured" })),
+  check: () => called("check").then(() => ({ problems: [] })),
+  task: () => called("task"),
+  provider: {
+    state: async () => ({ baseUrl: "", kinds: [] }),
+    records: () => called("records"),
+    tasks: async () => ({ count: 0, tasks: [] }),
+    requests: async () => [],
+  },
 };
 
 const CHANGES = [
   "/commands",
   "/commands/cancel",
+  "/commands/check",
   "/commands/c1/cancel",
   "/commands/c1/resolve",
   "/accounts/a/lift-pause",
@@ -70,6 +79,12 @@ const CHANGES = [
 const READS = [
   "/",
   "/open",
+  "/operations",
+  "/tasks/local/t1",
+  "/provider",
+  "/provider/records/containers",
+  "/provider/tasks",
+  "/provider/requests",
   "/assets/main.js",
   "/session",
   "/commands",
