@@ -1,115 +1,108 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Session } from "../../admin/answers.ts";
 import type { ListPage, ListRow } from "../../admin/list.ts";
 import { get, refreshMs, withQuery } from "./api.ts";
+import { BulkCancel } from "./bulk-cancel.tsx";
+import { CommandFilters } from "./command-filters.tsx";
 import { linkTo, type Route, useLoaded } from "./hooks.ts";
 import { Badge, Empty, ErrorNote, PageHead, Pending, Table, Time } from "./parts.tsx";
 
-const STATUSES = [
-  ...["accepted", "waiting", "running", "following", "succeeded", "failed", "cancelled"],
-  ...["rejected", "unknown-outcome"],
-];
+const FIRST_ROWS = 50;
+/** The most rows that one answer has. They are read again and again, so that all of them are live. */
+const MAX_ROWS = 500;
 
-const FILTERS = ["account", "operation", "sender", "resource"] as const;
-
-/** The filters of the list; the address keeps them, so that a filtered list can be shared and reloaded. */
-const Filters = ({ query }: { query: URLSearchParams }): JSX.Element => {
-  const apply = (event: Event): void => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const values = [...form].map(([name, value]) => [name, String(value).trim()]);
-    location.hash = linkTo(["commands"], Object.fromEntries(values));
-  };
-  return (
-    <form class="filters" onSubmit={apply} key={query.toString()}>
-      <label>
-        status
-        <select name="status" value={query.get("status") ?? ""}>
-          <option value="">any</option>
-          {STATUSES.map((status) => (
-            <option key={status} value={status}>
-              {status}
-            </option>
-          ))}
-        </select>
-      </label>
-      {FILTERS.map((name) => (
-        <label key={name}>
-          {name}
-          <input name={name} value={query.get(name) ?? ""} autocomplete="off" spellcheck={false} />
-        </label>
-      ))}
-      <div class="actions">
-        <button type="submit">Filter</button>
-        <a class="button quiet" href="#/commands">
-          Clear
-        </a>
-      </div>
-    </form>
-  );
-};
-
-const cellsOf = (row: ListRow): readonly ComponentChildren[] => [
+/** One cell for each head of the table. */
+const cellsOf = (row: ListRow, own: string): readonly ComponentChildren[] => [
   <>
     <Badge text={row.status} />
     {row.reason !== undefined && <span class="reason">{row.reason}</span>}
   </>,
-  row.operation,
-  <a href={linkTo(["commands", row.sender, row.id])} class="id">
-    {row.id}
-  </a>,
+  <span class="nowrap">{row.operation}</span>,
+  <>
+    <a href={linkTo(["commands", row.sender, row.id])} class="id">
+      {row.id}
+    </a>
+    {row.sender !== own && <span class="reason">of {row.sender}</span>}
+  </>,
   row.resource,
   <Time at={row.at} />,
 ];
 
-/** The newest commands that match the filters, and further pages on request. */
+/** The hash of the next part: more rows of a full page, or what lies behind a short or very long one. */
+const olderThan = ({ rows, cursor }: ListPage, query: Readonly<Record<string, string>>): string => {
+  const limit = Number(query.limit ?? FIRST_ROWS);
+  return rows.length === limit && limit < MAX_ROWS
+    ? linkTo(["commands"], { ...query, limit: String(Math.min(2 * limit, MAX_ROWS)) })
+    : linkTo(["commands"], { ...query, cursor });
+};
+
+const Nothing = (props: {
+  query: Readonly<Record<string, string>>;
+  page: ListPage;
+}): JSX.Element => {
+  const { limit: _, ...filters } = props.query;
+  if (props.page.cursor !== undefined) {
+    return <Empty>None of the commands that this page examined matches. Older ones may.</Empty>;
+  }
+  return Object.keys(filters).length === 0 ? (
+    <Empty>No commands yet. Send one: npx skyhook send --help</Empty>
+  ) : (
+    <Empty>
+      No command matches the filters. <a href="#/commands">Show all commands</a>
+    </Empty>
+  );
+};
+
+/** The newest commands that match the filters of the address, live. */
 export const CommandsPage = (props: { route: Route; session: Session }): JSX.Element => {
   const { route, session } = props;
-  const filters = Object.fromEntries(route.query);
-  const key = JSON.stringify(filters);
-  const [older, setOlder] = useState<{ key: string; pages: readonly ListPage[] }>();
-  const first = useLoaded(
-    key,
-    (signal) => get<ListPage>(withQuery("/commands", filters), signal),
+  const query = Object.fromEntries(route.query);
+  const { limit, cursor, ...filters } = query;
+  const { data, error, reload } = useLoaded(
+    // Without the limit, so that the rows stay while more of them are read.
+    withQuery("/commands", { ...filters, cursor }),
+    (signal) => get<ListPage>(withQuery("/commands", query), signal),
     refreshMs(session),
   );
-  const later = older?.key === key ? older.pages : [];
-  const { cursor } = later.at(-1) ?? first.data ?? {};
-  const loadMore = async (): Promise<void> => {
-    const page = await get<ListPage>(withQuery("/commands", { ...filters, cursor }));
-    setOlder({ key, pages: [...later, page] });
-  };
-  const rows = [...(first.data?.rows ?? []), ...later.flatMap((page) => page.rows)];
+  const read = useRef(limit);
+  useEffect(() => {
+    if (read.current !== limit) reload();
+    read.current = limit;
+  }, [limit, reload]);
   return (
     <>
-      <PageHead title="Commands" />
-      <Filters query={route.query} />
-      {first.data ? (
-        <>
-          {first.error && <ErrorNote error={first.error} />}
-          {rows.length === 0 ? (
-            <Empty>
-              {key === "{}" ? "No commands yet. Send one." : "No command matches the filters."}
-            </Empty>
-          ) : (
-            <Table
-              label="Commands"
-              heads={["status", "operation", "id", "resource", "accepted"]}
-              rows={rows.map((row) => ({
-                key: `${row.sender}/${row.id}/${row.at}`,
-                cells: cellsOf(row),
-              }))}
-            />
-          )}
-          {cursor !== undefined && (
-            <button type="button" onClick={loadMore}>
-              Older commands
-            </button>
-          )}
-        </>
-      ) : (
-        <Pending error={first.error} />
+      <PageHead title="Commands">
+        {session.allowsChanges && <BulkCancel filters={filters} />}
+      </PageHead>
+      <CommandFilters query={route.query} />
+      {cursor !== undefined && (
+        <p class="note">
+          These are older commands. <a href={linkTo(["commands"], filters)}>Back to the newest</a>
+        </p>
+      )}
+      {!data && <Pending error={error} />}
+      {data && error && <ErrorNote error={error} />}
+      {data?.rows.length === 0 && <Nothing query={query} page={data} />}
+      {data && data.rows.length > 0 && (
+        <Table
+          label="Commands"
+          heads={["status", "operation", "id", "resource", "accepted"]}
+          rows={data.rows.map((row) => ({
+            key: `${row.sender}/${row.id}/${row.at}`,
+            cells: cellsOf(row, session.sender),
+          }))}
+        />
+      )}
+      {data?.cursor !== undefined && (
+        <button
+          type="button"
+          onClick={() => {
+            location.hash = olderThan(data, query);
+          }}
+        >
+          Older commands
+        </button>
       )}
     </>
   );
