@@ -1,13 +1,10 @@
 import { describe, expect } from "vitest";
-import { LOCAL_SENDER } from "../../lib/local/aws-events.ts";
 import { openTab } from "./tab.ts";
 import { expectSound, visit } from "./visit.ts";
-import { HOLDER, test, WAITING } from "./worlds.ts";
+import { commandHash, HOLDER, test, WAITING } from "./worlds.ts";
 
 /** The pages of the navigation, by their hash. */
 const PAGES = ["commands", "lanes", "tasks"];
-
-const commandHash = (id: string): string => `#/commands/${LOCAL_SENDER}/${id}`;
 
 const DEMO = [
   ...PAGES.map((name) => ({ name, hash: `#/${name}` })),

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test as base } from "vitest";
+import { LOCAL_SENDER } from "../../lib/local/aws-events.ts";
 import { type ConsoleRun, openRun } from "./console-run.ts";
 
 const PLACE = { project_id: 1234567, region_id: 76 };
@@ -19,6 +20,9 @@ const OPEN_COMMANDS = [
   request("third-in-lane", "update-container", CONTAINER, { description: "third" }),
   request("new-router", "create-router", PLACE, { name: "new-router", interfaces: [] }),
 ];
+
+/** The page of one of the run's own commands. */
+export const commandHash = (id: string): string => `#/commands/${LOCAL_SENDER}/${id}`;
 
 /** Id of the command that holds its lane in the busy world, and of one behind it. */
 export const HOLDER = "first-in-lane";
