@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
-import { seedCommands } from "../support/seeded-commands.ts";
+import { endedCommands, seedCommands } from "../support/seeded-commands.ts";
 
 /*
  * Measures the console in Chromium: a fresh clone until the first command is visible, the page with 10,000 commands
@@ -106,7 +106,7 @@ const requestTimes = async (pageUrl: string, path: string): Promise<readonly num
 
 const measureManyCommands = async (browser: Browser): Promise<void> => {
   const data = join(folder, "data");
-  await seedCommands(data, COMMANDS, Date.now());
+  await seedCommands(data, endedCommands(COMMANDS, Date.now()));
   const { pageUrl, stop } = await startBuilt(["--no-demo", "--data", data]);
   for (const [name, path] of [
     ["the first 50 of 10,000 commands", "/commands?limit=50"],

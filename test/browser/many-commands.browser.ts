@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { seedCommands } from "../support/seeded-commands.ts";
+import { endedCommands, seedCommands } from "../support/seeded-commands.ts";
 import { startRun, temporaryFolder } from "./console-run.ts";
 import { openTab } from "./tab.ts";
 
 test("pages through 10,000 commands, with and without a filter", async () => {
   const data = await temporaryFolder();
-  await seedCommands(data, 10_000, Date.now());
+  await seedCommands(data, endedCommands(10_000, Date.now()));
   const run = await startRun(["--no-demo", "--data", data]);
   const { page, troubles } = await openTab();
   const rows = page.locator("main tbody tr");

@@ -20,33 +20,34 @@ const stateOf = (index: number, endedAt: number): Command["state"] => ({
 });
 
 /**
- * Writes ended commands into the data directory of a run that is not running. The newest is `seeded-0`; each
- * one was accepted a second before the next.
+ * Ended commands, each accepted a second before the next. The newest is `seeded-0`.
  * @param acceptedAt of the newest, epoch ms
  */
-export const seedCommands = async (
-  directory: string,
-  count: number,
-  acceptedAt: number,
-): Promise<void> => {
-  const data = await openDataDirectory(directory, createSystemRandom());
-  const { ledger, close } = await openLedgerIn(data.ledger, createSystemClock());
-  const write = async (index: number): Promise<void> => {
+export const endedCommands = (count: number, acceptedAt: number): readonly Command[] =>
+  Array.from({ length: count }, (_, index) => {
     const at = acceptedAt - index * APART_MS;
-    const { request: _, ...ended } = commandOf({
+    const container = `container-${index % 50}`;
+    const { request: _request, ...ended } = commandOf({
       id: `seeded-${index}`,
       sender: LOCAL_SENDER,
-      lane: `local/container/1234567/76/container-${index % 50}`,
-      params: { project_id: 1234567, region_id: 76, container_name: `container-${index % 50}` },
+      lane: `local/container/1234567/76/${container}`,
+      params: { project_id: 1234567, region_id: 76, container_name: container },
       acceptedAt: at,
       deadline: at + 7_200_000,
       state: stateOf(index, at + 500),
     });
-    await commands.write(ledger, commandKey(ended), undefined, ended);
-  };
-  for (let from = 0; from < count; from += AT_ONCE) {
-    const size = Math.min(AT_ONCE, count - from);
-    await Promise.all(Array.from({ length: size }, (_, index) => write(from + index)));
+    return ended;
+  });
+
+/** Writes commands into the data directory of a run that is not running. */
+export const seedCommands = async (directory: string, all: readonly Command[]): Promise<void> => {
+  const data = await openDataDirectory(directory, createSystemRandom());
+  const { ledger, close } = await openLedgerIn(data.ledger, createSystemClock());
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    const some = all.slice(from, from + AT_ONCE);
+    await Promise.all(
+      some.map((command) => commands.write(ledger, commandKey(command), undefined, command)),
+    );
   }
   await close();
 };
