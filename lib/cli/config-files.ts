@@ -8,6 +8,7 @@ import type { JsonObject } from "../platform/ports/ledger.ts";
 import type { AccountsConfig } from "../provider/accounts-config.ts";
 import { readAccountsFile } from "../provider/accounts-file.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
+import { readJsonText } from "./json-input.ts";
 import { fileProblemText } from "./render.ts";
 
 /** Options that name the files, as commander reads them. */
@@ -81,14 +82,6 @@ export const readReactionFiles = (file = REACTIONS_FILE, flags: FileFlags = {}):
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const parseJson = (file: string, text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ExitError(EXIT.refused, `${file}: not valid JSON`);
-  }
-};
-
 /**
  * Reads the event in a file.
  * @param file `-` for standard input
@@ -96,7 +89,7 @@ const parseJson = (file: string, text: string): unknown => {
  */
 export const readEvent = (file: string): JsonObject => {
   const name = file === "-" ? "standard input" : file;
-  const event = parseJson(name, present(name, readText(file)));
+  const event = readJsonText(present(name, readText(file)), name);
   if (isObject(event)) return event;
   throw new ExitError(EXIT.refused, `${name}: must be a JSON object with one event`);
 };

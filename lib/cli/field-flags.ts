@@ -5,6 +5,7 @@ import { flagOf } from "../admin/command-line.ts";
 import type { Operation } from "../contract/operation.ts";
 import { type FieldPlace, fieldsOf, type OperationField } from "../contract/operation-fields.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
+import { readJsonText } from "./json-input.ts";
 
 /** A field with the name of its option. */
 export interface FieldFlag extends OperationField {
@@ -29,12 +30,11 @@ const readText = (source: string, option: string): string => {
 
 /** JSON text as given, or from a file (`@file`, `@-` for standard input). */
 export const readJson = (source: string, option: string): unknown => {
-  const text = source.startsWith("@") ? readText(source, option) : source;
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ExitError(EXIT.refused, `${option}: not valid JSON, such as '["a"]' or '{"a":1}'`);
+  if (!source.startsWith("@")) {
+    return readJsonText(source, option, `; write it as '["a"]' or '{"a":1}'`);
   }
+  const file = source === "@-" ? "standard input" : source.slice(1);
+  return readJsonText(readText(source, option), `${option}: ${file}`);
 };
 
 const objectSchema = z.record(z.string(), z.unknown());

@@ -136,7 +136,11 @@ describe("a request from JSON and files", () => {
   });
 
   it.each([
-    ["--body", { body: "{bad" }, "--body: not valid JSON, such as '[\"a\"]' or '{\"a\":1}'"],
+    [
+      "--body",
+      { body: "{bad" },
+      "--body: not valid JSON at line 1, column 2; write it as '[\"a\"]' or '{\"a\":1}'",
+    ],
     ["--body", { body: "[]" }, "--body: must be a JSON object"],
     ["--data", { data: "@/no/such/file" }, "--data: cannot read /no/such/file"],
     ["--data", { data: '{"params":[]}' }, "--data: params must be a JSON object"],
@@ -151,7 +155,9 @@ describe("a request from JSON and files", () => {
     expect(() => ofFlags(updateContainer, { envs: "TOKEN=hush" })).toThrow(
       expect.objectContaining({
         exitCode: 2,
-        message: expect.stringMatching(/^--envs: not valid JSON, such as \S+ or \S+$/),
+        message: expect.stringMatching(
+          /^--envs: not valid JSON at line 1, column 1; write it as \S+ or \S+$/,
+        ),
       }),
     );
   });

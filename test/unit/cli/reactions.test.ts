@@ -307,7 +307,12 @@ describe("skyhook reactions test", () => {
       "",
       "no-such.json: no such file\n",
     ],
-    ["an event that is no JSON", ["set-variables", "-"], "{", "standard input: not valid JSON\n"],
+    [
+      "an event that is no JSON",
+      ["set-variables", "-"],
+      "{",
+      "standard input: not valid JSON at line 1, column 2\n",
+    ],
     [
       "an event that is a list",
       ["set-variables", "-"],
