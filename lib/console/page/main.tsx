@@ -1,5 +1,5 @@
 import { type ComponentType, type JSX, render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "../../admin/answers.ts";
 import { AiTasksPage } from "./ai-tasks.tsx";
 import { type Connection, get, onConnection } from "./api.ts";
@@ -53,19 +53,27 @@ const useConnection = (): Connection => {
   return connection;
 };
 
-const Navigation = (props: { pages: readonly Page[]; current: Page | undefined }): JSX.Element => (
-  <nav aria-label="Pages">
-    {props.pages.map((page) => (
-      <a
-        key={page.name}
-        href={`#/${page.name}`}
-        aria-current={page === props.current ? "page" : undefined}
-      >
-        {page.label}
-      </a>
-    ))}
-  </nav>
-);
+const Navigation = (props: { pages: readonly Page[]; current: Page | undefined }): JSX.Element => {
+  const current = useRef<HTMLAnchorElement>(null);
+  // On a narrow screen the pages are a row that scrolls sideways.
+  useEffect(() => {
+    current.current?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [props.current]);
+  return (
+    <nav aria-label="Pages">
+      {props.pages.map((page) => (
+        <a
+          key={page.name}
+          href={`#/${page.name}`}
+          ref={page === props.current ? current : null}
+          aria-current={page === props.current ? "page" : undefined}
+        >
+          {page.label}
+        </a>
+      ))}
+    </nav>
+  );
+};
 
 const Shell = ({ session }: { session: Session }): JSX.Element => {
   const route = useRoute();
