@@ -38,8 +38,11 @@ export type RequestState =
 /** A request that cannot be served. `message` says what is wrong, and what to do. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
-  /** HTTP status: 400 for an invalid request, 403 for one that is not allowed, 404 for an unknown name. */
-  readonly status: 400 | 403 | 404 | 413;
+  /**
+   * HTTP status: 400 for an invalid request, 403 for one that is not allowed, 404 for an unknown name, 502 when AWS
+   * does not answer or refuses.
+   */
+  readonly status: 400 | 403 | 404 | 413 | 502;
   constructor(status: Refusal["status"], message: string) {
     super(message);
     this.status = status;

@@ -191,8 +191,10 @@ const sessionSchema = z.object({
   version: z.string(),
   /** Skyhook's own AWS account: the sender of commands without another one. */
   sender: z.string(),
-  /** Accounts at the provider, by name. */
+  /** Accounts at the provider, by name; empty where they are unknown. */
   accounts: z.array(z.string()),
+  /** Read capacity units that this console has consumed since its start; absent for a local run. */
+  readUnits: z.number().optional(),
   /** False for a console that refuses every change. */
   allowsChanges: z.boolean(),
   /** Optional parts that this run or stage has; see `Admin`. */

@@ -23,6 +23,11 @@ const VERBS: readonly Verb[] = [
     load: async () => (await import("./commands/start.ts")).declareStart,
   },
   {
+    usage: "console [options]",
+    summary: "Serve the console of a deployed stage",
+    load: async () => (await import("./commands/console.ts")).declareConsole,
+  },
+  {
     usage: "service [options]",
     summary: "Run only the service, a local provider API",
     load: async () => (await import("./commands/service.ts")).declareService,

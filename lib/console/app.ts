@@ -22,6 +22,8 @@ export interface ConsoleOptions {
   /** Reads a file of the page; undefined: there is none. */
   readonly readAsset: (name: string) => Promise<string | undefined>;
   readonly log: Log;
+  /** Turns an error that the operator can act on into a refusal with its message. */
+  readonly refusalOf?: (error: Error) => Refusal | undefined;
 }
 
 const NO_VERDICT =
@@ -139,7 +141,7 @@ const featuresOf = (admin: Admin): readonly string[] =>
 
 /** The console's page and its JSON interface, which the `skyhook` command uses too. */
 export const createConsoleApp = (options: ConsoleOptions): Hono => {
-  const { admin, token, allowsChanges, readAsset, log } = options;
+  const { admin, token, allowsChanges, readAsset, log, refusalOf } = options;
   const app = new Hono();
   app.use(guard(token));
   app.use(async ({ req }, next) => {
@@ -185,7 +187,8 @@ export const createConsoleApp = (options: ConsoleOptions): Hono => {
   app.route("/", createJobRoutes(admin));
   app.notFound((context) => context.json({ error: "no such path" }, 404));
   app.onError((error, context) => {
-    if (error instanceof Refusal) return context.json({ error: error.message }, error.status);
+    const refusal = error instanceof Refusal ? error : refusalOf?.(error);
+    if (refusal) return context.json({ error: refusal.message }, refusal.status);
     log.error("request not answered", { errorMessage: error.message });
     return context.json({ error: "internal error of Skyhook; its log has the details" }, 500);
   });

@@ -19,7 +19,7 @@ import type { Clock } from "../../platform/ports/clock.ts";
 import { runAddress } from "../endpoint.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { shellWord, visibleText } from "../render.ts";
-import type { RequestState } from "../request-state.ts";
+import { type RequestState, requestStateSchema } from "../request-state.ts";
 import { checkedStage, endpointOption, type Ports, stageOption, stageRights } from "../verb.ts";
 import { createGatewayClient } from "./gateway.ts";
 
@@ -92,7 +92,23 @@ export const openCommandAdmin = async (
 ): Promise<CommandAdmin> => {
   if (stage === undefined) return createGatewayClient(runAddress(endpoint), sender);
   const name = checkedStage(stage);
-  return (await import("./stage-commands.ts")).stageCommands(name, sender, clock);
+  const { openStageLedger } = await import("./stage-ledger.ts");
+  const { stageCommands } = await import("./stage-commands.ts");
+  const { look, cancel, bulkCancel, resolve, ...admin } = stageCommands(
+    openStageLedger(name, clock),
+  );
+  return {
+    ...admin,
+    followsLater: "the poller publishes its event within a minute",
+    async look(id) {
+      const state = await look({ id, sender });
+      return state && requestStateSchema.parse(state);
+    },
+    cancel: (id, from = sender) => cancel({ id, sender: from }),
+    previewCancel: bulkCancel.preview,
+    cancelMatching: bulkCancel.apply,
+    resolve: (id, verdict) => resolve({ id, sender }, verdict),
+  };
 };
 
 /** As `openCommandAdmin`. */
@@ -108,8 +124,10 @@ export const openDeadLetterAdmin = async (
   const name = checkedStage(stage);
   const { readAccounts } = await import("../config-files.ts");
   const accounts = file === undefined ? undefined : readAccounts(file);
+  const { openStageLedger } = await import("./stage-ledger.ts");
   const { stageDeadLetters } = await import("./stage-dead-letters.ts");
-  return stageDeadLetters({ stage: name, accounts, ...ports });
+  const stageLedger = openStageLedger(name, ports.clock);
+  return stageDeadLetters(stageLedger, { stage: name, accounts, random: ports.random });
 };
 
 export const noSuchCommand = (commandId: string): ExitError =>

@@ -1,11 +1,6 @@
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { GetQueueUrlCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { SSMClient } from "@aws-sdk/client-ssm";
-import type {
-  DeadLetterFilter,
-  DeleteSelection,
-  Selection,
-} from "../../admin/dead-letter-selection.ts";
+import type { Admin } from "../../admin/admin.ts";
 import {
   type DeadLetterDeps,
   deleteDeadLetters,
@@ -16,19 +11,20 @@ import {
   redriveDeadLetters,
 } from "../../admin/dead-letters.ts";
 import { createAwsClient } from "../../platform/aws/aws-client.ts";
-import { createDynamodbLedger } from "../../platform/aws/dynamodb-ledger.ts";
 import { createSqsDeadLetters } from "../../platform/aws/sqs-dead-letters.ts";
 import { createSsmSecrets } from "../../platform/aws/ssm-secrets.ts";
+import { once } from "../../platform/lambda/invocation.ts";
 import type { Random } from "../../platform/ports/random.ts";
 import { createAccess } from "../../provider/access.ts";
 import type { AccountsConfig } from "../../provider/accounts-config.ts";
-import type { Ports } from "../verb.ts";
-import { awsClock, awsTrouble, stageResource } from "./aws.ts";
+import { awsTrouble, stageResource } from "./aws.ts";
+import type { StageLedger } from "./stage-ledger.ts";
 
-interface StageOptions extends Ports {
+export interface StageOptions {
   readonly stage: string;
   /** The accounts file of the stage; undefined: rights are not checked. */
   readonly accounts: AccountsConfig | undefined;
+  readonly random: Random;
 }
 
 /** The dead letters of run-commands, of intake, and of the rules that send to intake's queue. */
@@ -71,24 +67,22 @@ const fingerprintKeyOf = (stage: string): Promise<string | undefined> =>
     .read(`/skyhook/${stage}/fingerprint-key`)
     .catch(() => undefined);
 
-const openRecovery = async (options: StageOptions): Promise<DeadLetterDeps> => {
-  const { stage, accounts, clock, random } = options;
+const openRecovery = async (
+  { ledger, clock, learnTime }: StageLedger,
+  { stage, accounts, random }: StageOptions,
+): Promise<DeadLetterDeps> => {
   const sqs = createAwsClient(SQSClient);
   const { commandQueueUrl, deadLetters } = await openQueues(stage, sqs, random);
   const ownSender = awsAccountOf(commandQueueUrl);
-  const time = awsClock(clock, sqs);
-  const ledger = createDynamodbLedger({
-    client: createAwsClient(DynamoDBClient),
-    tableName: stageResource(stage, "ledger"),
-  });
   const fingerprintKey = await fingerprintKeyOf(stage);
+  await learnTime();
   const access = accounts && createAccess(accounts, ownSender);
   return {
     deadLetters,
     context: () => ({
       ...{ ledger, access, ownSender, fingerprintKey },
       reactions: undefined,
-      now: time.now(),
+      now: clock.now(),
     }),
   };
 };
@@ -97,22 +91,26 @@ const openRecovery = async (options: StageOptions): Promise<DeadLetterDeps> => {
  * The dead letters of a deployed stage, with the AWS credentials of the environment. Every method throws an
  * ExitError when AWS does not answer or refuses.
  */
-export const stageDeadLetters = (options: StageOptions) => {
+export const stageDeadLetters = (
+  stageLedger: StageLedger,
+  options: StageOptions,
+): Admin["deadLetters"] => {
+  const opened = once(() => openRecovery(stageLedger, options));
   const at = async <T>(work: (recovery: DeadLetterDeps) => Promise<T>): Promise<T> => {
     try {
-      return await work(await openRecovery(options));
+      return await work(await opened());
     } catch (error) {
       throw awsTrouble(error, `no stage ${options.stage} in this AWS account and region`);
     }
   };
   return {
     list: () => at(listDeadLetters),
-    redrive: (selection: Selection) => at((recovery) => redriveDeadLetters(recovery, selection)),
-    remove: (selection: DeleteSelection, isForced: boolean) =>
+    redrive: (selection) => at((recovery) => redriveDeadLetters(recovery, selection)),
+    remove: (selection, isForced) =>
       at((recovery) => deleteDeadLetters(recovery, selection, isForced)),
-    previewRedrive: (filter: DeadLetterFilter) =>
+    previewRedrive: (filter) =>
       at((recovery) => previewRedrive(recovery, { kind: "matching", filter })),
-    previewRemove: (filter: DeadLetterFilter, isForced: boolean) =>
+    previewRemove: (filter, isForced) =>
       at((recovery) => previewDelete(recovery, { kind: "matching", filter }, isForced)),
   };
 };

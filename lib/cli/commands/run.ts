@@ -1,9 +1,5 @@
 import { Argument } from "commander";
-import * as z from "zod";
 import { JOB_NAMES, type JobName, type JobRun } from "../../admin/job-run.ts";
-import { parseJson } from "../../contract/json.ts";
-import { timeoutMsOf } from "../../platform/deployment.ts";
-import { awsTrouble, stageResource } from "../admin/aws.ts";
 import { createGatewayClient } from "../admin/gateway.ts";
 import { runAddress } from "../endpoint.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
@@ -19,48 +15,6 @@ import {
   stageOption,
   stageRights,
 } from "../verb.ts";
-
-/** Payload of a function error, as Lambda reports it. */
-const failureSchema = z.object({
-  errorType: z.string().optional(),
-  errorMessage: z.string().optional(),
-});
-
-const problemOf = (payload: string, functionError: string): string => {
-  const { errorType, errorMessage } = failureSchema.safeParse(parseJson(payload)).data ?? {};
-  return [errorType, errorMessage].filter(Boolean).join(": ") || functionError;
-};
-
-const isThrottled = (error: unknown): boolean =>
-  error instanceof Error && error.name === "TooManyRequestsException";
-
-/**
- * Invokes the function of a scheduled job like its schedule (infra/schedules.cjs), with the AWS credentials
- * of the environment, and waits for its end.
- * @throws ExitError when AWS does not answer or refuses, or the function fails
- */
-const invokeJob = async (stage: string, name: JobName, { clock, random }: Ports): Promise<void> => {
-  const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
-  const { createAwsClient, untilWorkEnds } = await import("../../platform/aws/aws-client.ts");
-  const FunctionName = stageResource(stage, name);
-  const tick = { id: random.uuid(), time: new Date(clock.now()).toISOString() };
-  const client = createAwsClient(LambdaClient, untilWorkEnds(timeoutMsOf(name)));
-  const command = new InvokeCommand({
-    FunctionName,
-    InvocationType: "RequestResponse",
-    Payload: JSON.stringify(tick),
-  });
-  const reply = await client.send(command).catch((error: unknown) => {
-    if (isThrottled(error)) {
-      const text = `${name} was not started: Lambda throttles its function; try again later`;
-      throw new ExitError(EXIT.failed, text);
-    }
-    throw awsTrouble(error, `no function ${FunctionName} in this AWS account and region`);
-  });
-  if (reply.FunctionError === undefined) return;
-  const problem = problemOf(reply.Payload?.transformToString() ?? "", reply.FunctionError);
-  throw new ExitError(EXIT.failed, `${name} failed: ${visibleText(problem)}`);
-};
 
 interface RunFlags {
   readonly endpoint?: string;
@@ -113,6 +67,7 @@ const runLocally = async (name: JobName, { endpoint, json }: RunFlags): Promise<
 /** Runs the job in a running Skyhook or on a deployed stage, and waits for its end. */
 const runJob = async (name: JobName, flags: RunFlags, ports: Ports): Promise<ExitCode> => {
   if (flags.stage === undefined) return runLocally(name, flags);
+  const { invokeJob } = await import("../admin/stage-jobs.ts");
   await invokeJob(checkedStage(flags.stage), name, ports);
   const text = `${name} ended; for the results, see its events and its log`;
   printResult(flags.json ? jsonLine({ kind: "ended" }) : text);

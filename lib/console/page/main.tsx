@@ -75,6 +75,19 @@ const Navigation = (props: { pages: readonly Page[]; current: Page | undefined }
   );
 };
 
+const units = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
+
+/** What reading a stage costs, and why nothing can be changed. */
+const StageNote = ({ session }: { session: Session }): JSX.Element => (
+  <footer class="muted">
+    {session.allowsChanges
+      ? "Changes use your AWS credentials. "
+      : "Read-only: to change anything, start the console with --allow-changes. "}
+    The page reads the ledger every 5 s while it is visible. Consumed since the start of the
+    console: {units.format(session.readUnits ?? 0)} read units.
+  </footer>
+);
+
 const Shell = ({ session }: { session: Session }): JSX.Element => {
   const route = useRoute();
   const connection = useConnection();
@@ -111,6 +124,7 @@ const Shell = ({ session }: { session: Session }): JSX.Element => {
               <Empty>There is no such page. The navigation lists all of them.</Empty>
             </>
           )}
+          {session.kind === "stage" && <StageNote session={session} />}
         </main>
       </div>
     </>

@@ -9,6 +9,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { stageDeadLetters } from "../../../lib/cli/admin/stage-dead-letters.ts";
+import { openStageLedger } from "../../../lib/cli/admin/stage-ledger.ts";
 import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
 import { sendCommand, successOf } from "../../system/scenarios/stage.ts";
 import { awsEnvironment, REGION } from "../aws-clients.ts";
@@ -109,12 +110,9 @@ const openDeadLetters = ({ stack }: DeployedStage) => {
   onTestFinished(() => {
     vi.unstubAllEnvs();
   });
-  return stageDeadLetters({
-    stage: stack.name.replace("skyhook-", ""),
-    accounts: undefined,
-    clock: createSystemClock(),
-    random: createSystemRandom(),
-  });
+  const stage = stack.name.replace("skyhook-", "");
+  const ledger = openStageLedger(stage, createSystemClock());
+  return stageDeadLetters(ledger, { stage, accounts: undefined, random: createSystemRandom() });
 };
 
 /** Tests a message that cannot be handled, and its redrive, among messages that can. */
