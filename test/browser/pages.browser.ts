@@ -4,7 +4,7 @@ import { expectSound, visit } from "./visit.ts";
 import { commandHash, HOLDER, test, WAITING } from "./worlds.ts";
 
 /** The pages of the navigation, by their hash. */
-const PAGES = ["commands", "lanes", "tasks"];
+const PAGES = ["commands", "lanes", "tasks", "thresholds", "prices", "ai-tasks"];
 
 const DEMO = [
   ...PAGES.map((name) => ({ name, hash: `#/${name}` })),
@@ -12,6 +12,8 @@ const DEMO = [
   { name: "command-failed", hash: commandHash("demo-unreachable-registry") },
   { name: "command-rejected", hash: commandHash("demo-invalid-port") },
   { name: "command-unknown", hash: commandHash("never-sent") },
+  { name: "price", hash: "#/prices/web-server" },
+  { name: "price-unknown", hash: "#/prices/no-such-item" },
   { name: "not-found", hash: "#/no-such-page" },
 ];
 const EMPTY = PAGES.map((name) => ({ name: `${name}-empty`, hash: `#/${name}` }));
