@@ -38,7 +38,7 @@ export const EXIT_STATUSES: readonly ExitStatus[] = [
     cases: [
       "`send --wait`, `status`: the command ended as failed or cancelled",
       "`cancel`: the command ended as failed, because an earlier request of it may have taken effect",
-      "`run`: the job failed, or its file is invalid",
+      "`run`: the job failed, its file is invalid, or a threshold was not changed",
       "`start --exit`: a step of the demo did not end as expected",
       "`thresholds apply`: a threshold was not changed",
       "`read`, `thresholds`: the provider reported an error that may pass",

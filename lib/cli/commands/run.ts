@@ -1,5 +1,6 @@
 import { Argument } from "commander";
 import { JOB_NAMES, type JobName, type JobRun } from "../../admin/job-run.ts";
+import { EVENT_DATA } from "../../events/catalogue.ts";
 import { createGatewayClient } from "../admin/gateway.ts";
 import { runAddress } from "../endpoint.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
@@ -28,6 +29,8 @@ const FLAG: Readonly<Record<JobName, string>> = {
   "watch-ai-tasks": "--ai-tasks WHICH",
 };
 
+type Run = Exclude<JobRun, { kind: "not-configured" }>;
+
 /** Events of a job that ended without doing its work. */
 const REFUSALS: ReadonlySet<string> = new Set([
   "AiTaskListRefused",
@@ -35,7 +38,13 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "WatchlistRejected",
 ]);
 
-const linesOf = (name: JobName, run: Exclude<JobRun, { kind: "not-configured" }>): string => {
+/** Whether the event reports that the job did not do all of its work. */
+const isFailure = ({ detailType, data }: Run["events"][number]): boolean =>
+  REFUSALS.has(detailType) ||
+  (detailType === "ThresholdsSynced" &&
+    EVENT_DATA.ThresholdsSynced.parse(data).outcome === "partial");
+
+const linesOf = (name: JobName, run: Run): string => {
   const lines = run.events.map(({ detailType, data }) => {
     const line = jobLineOf(detailType, data, "");
     if (!line) return `${name}: ${visibleText(detailType)}`;
@@ -61,7 +70,7 @@ const runLocally = async (name: JobName, { endpoint, json }: RunFlags): Promise<
   if (run.kind === "failed") {
     throw new ExitError(EXIT.failed, `${name} failed: ${visibleText(run.problem)}`);
   }
-  return run.events.some(({ detailType }) => REFUSALS.has(detailType)) ? EXIT.failed : EXIT.ok;
+  return run.events.some(isFailure) ? EXIT.failed : EXIT.ok;
 };
 
 /** Runs the job in a running Skyhook or on a deployed stage, and waits for its end. */

@@ -71,6 +71,19 @@ describe("skyhook run on a running Skyhook", () => {
     expect(ended.stderr).toBe("");
   });
 
+  it.concurrent("ends with status 1 when the provider refuses a threshold", async (context) => {
+    const { expect } = context;
+    const thresholds = join(await newFolder(context), "t.yaml");
+    await writeFile(thresholds, `client_id: 77\n${THRESHOLDS}`);
+    const { program, run } = await running(context, {}, ["--thresholds", thresholds]);
+    await program.printed("partly synced");
+
+    const ended = await run("sync-thresholds");
+
+    expect(ended.stdout).toMatch(/^sync-thresholds: partly synced: 1 failed$/m);
+    expect(ended.exitCode).toBe(1);
+  });
+
   it.concurrent("refuses a job that is not configured, and names the flag", async (context) => {
     const { expect } = context;
     const { run } = await running(context, { SKYHOOK_API_KEY: "1_key" }, [
