@@ -63,7 +63,8 @@ docs/operate/stage-console.md has the IAM actions that each page and each change
 export const declareConsole: DeclareVerb = (command, ports) => {
   addExamples(command.description(DESCRIPTION), [
     "npx skyhook console --stage prod",
-    "npx skyhook console --stage prod --allow-changes --accounts infra/accounts.prod.yaml",
+    "npx skyhook console --stage prod --allow-changes \\",
+    "    --accounts infra/accounts.prod.yaml",
   ])
     .requiredOption("--stage <name>", "stage deployed on AWS")
     .option("--allow-changes", "allow cancel, resolve, redrive, delete, send and jobs")
