@@ -80,9 +80,14 @@ const units = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 /** What reading a stage costs, and why nothing can be changed. */
 const StageNote = ({ session }: { session: Session }): JSX.Element => (
   <footer class="muted">
-    {session.allowsChanges
-      ? "Changes use your AWS credentials. "
-      : "Read-only: to change anything, start the console with --allow-changes. "}
+    {session.allowsChanges ? (
+      "Changes use your AWS credentials."
+    ) : (
+      <>
+        Read-only: to change anything, start the console with{" "}
+        <code class="nowrap">--allow-changes</code>.
+      </>
+    )}{" "}
     The page reads the ledger every 5 s while it is visible. Consumed since the start of the
     console: {units.format(session.readUnits ?? 0)} read units.
   </footer>

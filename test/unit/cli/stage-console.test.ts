@@ -1,8 +1,4 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import { text } from "node:stream/consumers";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Command, commandKey, commands } from "../../../lib/engine/command.ts";
 import {
   PRICE_KINDS,
@@ -11,70 +7,25 @@ import {
   priceItems,
   priceNames,
 } from "../../../lib/jobs/prices/price.ts";
-import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
-import type { Ledger } from "../../../lib/platform/ports/ledger.ts";
 import { commandOf } from "../../support/commands.ts";
 import { jsonHeaders } from "../../support/local-console.ts";
-import { type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
-import { openTableServer, type TableServer } from "../../support/table-server.ts";
+import { STAGE_ACCOUNT as OWN, openStageAws, type StageAws } from "../../support/stage-aws.ts";
 
-/** The AWS account of dynalite's tables. */
-const OWN = "000000000000";
 const LATER = Date.UTC(2100, 0, 1);
 
-/** Environment of the functions of jobs. */
-const JOB_SETTINGS = {
-  JOB_ACCOUNT: "main",
-  CONFIG_BUCKET: "bucket",
-  CONFIG_KEY: "thresholds.yaml",
-};
-
-let table: TableServer;
-let client: DynamoDBClient;
-let ledger: Ledger;
-let aws: Server;
-/** Requests to EventBridge. */
-let put: unknown[];
-let environment: Record<string, string>;
-let console: SkyhookProcess;
-
-/** EventBridge and Lambda, as far as the console calls them. */
-const startAws = async (): Promise<Server> => {
-  const server = createServer(async (request, response) => {
-    const body = await text(request);
-    response.setHeader("content-type", "application/x-amz-json-1.1");
-    if (request.headers["x-amz-target"] === "AWSEvents.PutEvents") {
-      put.push(JSON.parse(body));
-      response.end('{"FailedEntryCount":0,"Entries":[{"EventId":"e1"}]}');
-    } else if (request.url?.includes("skyhook-test-sync-thresholds")) {
-      response.end(JSON.stringify({ Environment: { Variables: JOB_SETTINGS } }));
-    } else if (request.url?.includes("thresholds.yaml")) {
-      response.end("thresholds: []\n");
-    } else {
-      response.statusCode = 400;
-      response.end('{"__type":"UnrecognizedClientException","message":"no such service"}');
-    }
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return server;
-};
-
-const addressOf = (server: Server): string => {
-  const address = server.address();
-  return typeof address === "object" && address ? `http://127.0.0.1:${address.port}` : "none";
-};
+let aws: StageAws;
+let stop: () => Promise<unknown>;
 
 const write = (id: string, fields: Partial<Command> = {}) => {
   const command = commandOf({ sender: OWN, id, deadline: LATER, ...fields });
-  return commands.write(ledger, commandKey(command), undefined, command);
+  return commands.write(aws.ledger, commandKey(command), undefined, command);
 };
 
 /** Starts the console, and returns how to ask it. */
 const startConsole = async (...flags: readonly string[]) => {
-  console = startSkyhook(["console", "--stage", "test", "--port", "0", ...flags], environment);
-  await console.printed("End: Ctrl-C");
-  const url = new URL(/http:\S+/.exec(console.stdout())?.[0] ?? "");
+  const console = await aws.startConsole(...flags);
+  stop = console.stop;
+  const url = new URL(console.pageUrl);
   const headers = jsonHeaders(url.searchParams.get("token") ?? "");
   const ask = async (path: string, body?: unknown) => {
     const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
@@ -85,30 +36,12 @@ const startConsole = async (...flags: readonly string[]) => {
 };
 
 beforeAll(async () => {
-  table = await openTableServer("skyhook-test-ledger");
-  client = new DynamoDBClient(table.clientConfig);
-  ledger = createDynamodbLedger({ client, tableName: "skyhook-test-ledger" });
-  aws = await startAws();
-  environment = {
-    AWS_ENDPOINT_URL: addressOf(aws),
-    AWS_ENDPOINT_URL_DYNAMODB: String(table.clientConfig.endpoint),
-    AWS_REGION: "us-east-1",
-    AWS_ACCESS_KEY_ID: "local",
-    AWS_SECRET_ACCESS_KEY: "local",
-  };
-});
-beforeEach(() => {
-  put = [];
+  aws = await openStageAws();
 });
 afterEach(async () => {
-  console.child.kill("SIGTERM");
-  expect(await console.ended()).toBe(0);
+  expect(await stop()).toBe(0);
 });
-afterAll(async () => {
-  client.destroy();
-  await table.close();
-  aws.close();
-});
+afterAll(() => aws.close());
 
 const CANCEL = "/commands/c1/cancel";
 const UPDATE = {
@@ -137,8 +70,8 @@ describe("the console of a deployed stage", () => {
         body: { error: "this console is read-only; start it again with --allow-changes" },
       });
     }
-    expect((await commands.read(ledger, `${OWN}/c1`))?.version).toBe(1);
-    expect(put).toEqual([]);
+    expect((await commands.read(aws.ledger, `${OWN}/c1`))?.version).toBe(1);
+    expect(aws.put).toEqual([]);
   });
 
   it("cancels a command with --allow-changes", async () => {
@@ -148,7 +81,9 @@ describe("the console of a deployed stage", () => {
     const cancelled = await ask("/commands/unwanted/cancel", {});
 
     expect(cancelled).toMatchObject({ status: 202, body: { kind: "stopped" } });
-    expect((await commands.read(ledger, `${OWN}/unwanted`))?.value.state.status).toBe("cancelled");
+    expect((await commands.read(aws.ledger, `${OWN}/unwanted`))?.value.state.status).toBe(
+      "cancelled",
+    );
   });
 
   it("sends a command by one event with an id, and refuses an invalid one", async () => {
@@ -160,7 +95,7 @@ describe("the console of a deployed stage", () => {
     const checked = await ask("/commands/check", wrong);
 
     expect(sent).toMatchObject({ status: 202, body: { commandId: "new" } });
-    expect(put).toMatchObject([
+    expect(aws.put).toMatchObject([
       {
         Entries: [
           {
@@ -175,7 +110,7 @@ describe("the console of a deployed stage", () => {
       {
         Entries: [entry],
       },
-    ] = put as [{ Entries: [{ Detail: string }] }];
+    ] = aws.put as [{ Entries: [{ Detail: string }] }];
     expect(JSON.parse(entry.Detail)).toEqual({
       metadata: { id: sent.body.eventId, commandId: "new" },
       data: UPDATE,
@@ -186,8 +121,8 @@ describe("the console of a deployed stage", () => {
   });
 
   it("shows what the jobs of the stage have recorded, and its thresholds file", async () => {
-    await priceNames.write(ledger, "main", undefined, { names: ["web"] });
-    await priceItems.write(ledger, priceItemKey("main", "web"), undefined, {
+    await priceNames.write(aws.ledger, "main", undefined, { names: ["web"] });
+    await priceItems.write(aws.ledger, priceItemKey("main", "web"), undefined, {
       ...{ account: "main", name: "web", kind: PRICE_KINDS[0], fingerprint: "f", outbox: [] },
       lastRun: { bucket: "2026-01-01T00:00:00.000Z", outcome: PRICE_OUTCOMES[0] },
     });
