@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
@@ -107,6 +107,9 @@ test("an invalid and a missing file are explained", async () => {
 
   await page.getByText("line 2: thresholds.0.bytes: required").waitFor();
   await expectSound(page, "thresholds-invalid");
+  await rm(file);
+  await page.getByRole("button", { name: "Read again" }).click();
+  await page.getByText("does not exist, so a sync changes nothing").waitFor();
   expect(troubles).toEqual([]);
 });
 
@@ -154,7 +157,7 @@ test("the price page draws a chart, follows window and theme, and saves exact CS
     expect(lines[index + 1]).toContain(total.per_month);
   }
   const label = await page.getByRole("img").getAttribute("aria-label");
-  expect(label).toContain(`${readings.length} readings, 1 changes`);
+  expect(label).toContain(`readings: ${readings.length}, changes: 1.`);
   expect(light.length).toBeGreaterThan(3);
   expect(troubles).toEqual([]);
 });
@@ -182,7 +185,7 @@ test("a snapshot by the button fills an empty list of prices", async () => {
   expect(await runJob(page, "Snapshot now")).toMatch(/^The run ended and published PricesCaptured/);
 
   await page.getByRole("link", { name: "ddos" }).waitFor();
-  await page.getByText("per month, 1 items").waitFor();
+  await page.getByText("per month, items: 1").waitFor();
   expect(troubles).toEqual([]);
 });
 

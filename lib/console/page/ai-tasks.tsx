@@ -26,7 +26,7 @@ const overCells = ({ taskId, taskName, state, status, at, event }: Over): Compon
   <>
     <a href={linkTo(["events"], { type: event.type })}>{event.type}</a>{" "}
     {event.state === "waiting" && <Badge text="not published yet" tone="wait" />}
-    <span class="reason id">{event.id}</span>
+    <span class="muted id">{event.id}</span>
   </>,
 ];
 
@@ -95,10 +95,12 @@ const Watch = ({ view }: { view: AiTasksView }): JSX.Element => {
 /** Running, ended and vanished AI tasks, as the watch has recorded them. */
 export const AiTasksPage = ({ session }: { session: Session }): JSX.Element => {
   const [older, setOlder] = useState<readonly AiTasksView[]>([]);
+  // Not read again by itself on a stage: a page reads each listed task, and a run comes once a minute.
+  const isStage = session.kind === "stage";
   const { data, error, reload } = useLoaded(
     "ai-tasks",
     (signal) => get<AiTasksView>("/ai-tasks", signal),
-    refreshMs(session),
+    isStage ? undefined : refreshMs(session),
   );
   const { cursor } = older.at(-1) ?? data ?? {};
   const loadMore = async (): Promise<void> => {
@@ -113,6 +115,11 @@ export const AiTasksPage = ({ session }: { session: Session }): JSX.Element => {
   return (
     <>
       <PageHead title="AI tasks">
+        {isStage && (
+          <button type="button" class="quiet" onClick={reload}>
+            Read again
+          </button>
+        )}
         <JobButton session={session} job="watch-ai-tasks" label="Check now" onEnd={reload}>
           <p>The run reads the provider's list and publishes each new end. It changes no task.</p>
         </JobButton>

@@ -63,7 +63,7 @@ const ReadingTable = ({ readings, changes }: History): JSX.Element => (
 
 /** What a reader who does not see the chart learns from it. */
 const chartLabel = (name: string, unit: PriceUnit, count: number, changeCount: number): string =>
-  `Price of ${name} ${UNITS[unit]}: ${count} readings, ${changeCount} changes. The table below has every reading.`;
+  `Price of ${name} ${UNITS[unit]}, readings: ${count}, changes: ${changeCount}. The table below has every reading.`;
 
 const Chart = (props: { name: string; readings: readonly ReadingView[] }): JSX.Element | null => {
   const { name, readings } = props;
@@ -142,7 +142,12 @@ export const PricePage = (props: { name: string; session: Session }): JSX.Elemen
           <DownloadButton name={`${name}.csv`} text={() => historyCsv(name, data.readings)} />
         )}
       </PageHead>
-      {!data && <Pending error={error} />}
+      {!data && error?.status === 404 && (
+        <Empty>
+          The watchlist never had an item of this name. All prices has the names that it had.
+        </Empty>
+      )}
+      {!data && error?.status !== 404 && <Pending error={error} />}
       {data && error && <ErrorNote error={error} />}
       {data && !newest && (
         <Empty>No reading yet. The list of prices shows how the last run of this item ended.</Empty>

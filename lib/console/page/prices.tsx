@@ -72,14 +72,14 @@ const Totals = ({ totals }: { totals: PriceTotals }): JSX.Element => (
       {totals.totals.map(({ currency, per_month, per_hour }) => (
         <>
           {per_month.items > 0 && (
-            <Fact name={`per month, ${per_month.items} items`}>
+            <Fact name={`per month, items: ${per_month.items}`}>
               <strong class="nowrap">
                 {per_month.amount} {currency}
               </strong>
             </Fact>
           )}
           {per_hour.items > 0 && (
-            <Fact name={`per hour, ${per_hour.items} items`}>
+            <Fact name={`per hour, items: ${per_hour.items}`}>
               <strong class="nowrap">
                 {per_hour.amount} {currency}
               </strong>

@@ -5,7 +5,9 @@ import {
   endAiTaskWithoutEvent,
   vanishAiTask,
 } from "../../../../lib/jobs/ai-tasks/ai-task.ts";
+import { applyChecks, followOpen, refuseList } from "../../../../lib/jobs/ai-tasks/ai-watch.ts";
 import type { OutboxEvent } from "../../../../lib/ledger/outbox.ts";
+import { idOf } from "./ai-provider.ts";
 
 const ID = { account: "local", taskId: "t" };
 const END = { ...ID, status: "SUCCESS", endedAt: 5 };
@@ -60,4 +62,19 @@ test("one absence is recorded once, and another one with an event of its own", (
 
 test("an end after a disappearance is published behind it", () => {
   expect(endAiTask(vanished, END, event("end")).outbox).toEqual([event("gone"), event("end")]);
+});
+
+test("the longest watch fits into an item of 400 kB", () => {
+  const NOW = Date.UTC(2026, 0, 1);
+  const taskName = "n".repeat(64);
+  const tasks = Array.from({ length: 2_000 }, (_, n) => ({ taskId: idOf(n), taskName }));
+  const followed = followOpen({ open: [], outbox: [] }, tasks, NOW);
+  const missing = { kind: "missing" as const, since: NOW, looks: 3 };
+  const watch = applyChecks(followed, new Map(tasks.map(({ taskId }) => [taskId, missing])));
+  const refusal = { now: NOW, status: 403, problem: "p".repeat(1_000) };
+  const { outbox } = refuseList({ open: [], outbox: [] }, "local", refusal);
+  const events = Array.from({ length: 20 }, () => outbox).flat();
+
+  expect(watch.open).toHaveLength(2_000);
+  expect(JSON.stringify({ ...watch, outbox: events }).length).toBeLessThan(400 * 1_024);
 });
