@@ -8,7 +8,7 @@ interface Blank {
 /** Fields that are left out of every comparison. */
 const BLANKS: readonly Blank[] = [
   {
-    fields: /(?:At|AtMs|Until|Since|_at|_on)$|^(?:deadline|notBefore|since|time|until)$/,
+    fields: /(?:At|AtMs|Until|Since|_at|_on)$|^(?:at|deadline|notBefore|since|time|until)$/,
     becomes: "an instant",
     because: "a repeated step happens later",
   },

@@ -61,6 +61,12 @@ const GONE_ON_WITH: readonly Difference[] = [
     after: /./,
     because: "the next run finds the changes of the interrupted run",
   },
+  {
+    facts: /^ledger > thresholds#local > lastSync > counts > /,
+    how: "other",
+    after: /./,
+    because: "the last sync makes the changes that the interrupted run left",
+  },
 ];
 
 /** Each comparison is published, and a repeated tick compares again. */
