@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { Admin } from "../../admin/admin.ts";
 import type {
   CancelAnswer,
   DeadLetterList,
@@ -51,6 +52,9 @@ export interface DeadLetterAdmin {
   previewRedrive(filter: DeadLetterFilter): Promise<DeadLetterPreview>;
   previewRemove(filter: DeadLetterFilter, isForced: boolean): Promise<DeadLetterPreview>;
 }
+
+/** The recorded prices of a running Skyhook, or of a deployed stage. */
+export type PriceAdmin = Pick<Admin["prices"], "changes" | "history" | "list">;
 
 /** The target of an admin command. A stage overrides an endpoint, which may come from the environment. */
 interface AdminFlags {
@@ -128,6 +132,18 @@ export const openDeadLetterAdmin = async (
   const { stageDeadLetters } = await import("./stage-dead-letters.ts");
   const stageLedger = openStageLedger(name, ports.clock);
   return stageDeadLetters(stageLedger, { stage: name, accounts, random: ports.random });
+};
+
+/** As `openCommandAdmin`. */
+export const openPriceAdmin = async (
+  { endpoint, stage }: Pick<AdminFlags, "endpoint" | "stage">,
+  ports: Ports,
+): Promise<PriceAdmin> => {
+  if (stage === undefined) return createGatewayClient(runAddress(endpoint)).prices;
+  const name = checkedStage(stage);
+  const { openStageLedger } = await import("./stage-ledger.ts");
+  const { stageJobs } = await import("./stage-jobs.ts");
+  return stageJobs(openStageLedger(name, ports.clock), name, ports).prices;
 };
 
 export const noSuchCommand = (commandId: string): ExitError =>

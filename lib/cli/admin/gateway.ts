@@ -176,15 +176,18 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
     /** Resolves when the job has ended. */
     runJob: (name: JobName) =>
       accepted(at(`/jobs/${name}/run`), {}, jobRunSchema, jobAnswerMs(name)),
-    prices: () => read(at("/prices"), z.array(priceViewSchema)),
-    /** Newest first. */
-    async priceHistory(name: string) {
-      const target = at(`/prices/${encodeURIComponent(name)}`);
-      return answerIn(await ask(target), target, z.array(readingViewSchema), "no such price");
+    prices: {
+      list: () => read(at("/prices"), z.array(priceViewSchema)),
+      async history(name: string) {
+        const target = at(`/prices/${encodeURIComponent(name)}`);
+        return answerIn(await ask(target), target, z.array(readingViewSchema), "no such price");
+      },
+      changes: (since: number) =>
+        read(
+          at("/price-changes", { since: new Date(since).toISOString() }),
+          z.array(priceChangeViewSchema),
+        ),
     },
-    /** Newest first. @param since ISO 8601 */
-    priceChanges: (since: string) =>
-      read(at("/price-changes", { since }), z.array(priceChangeViewSchema)),
     deadLetters: {
       list: () => read(at("/dead-letters"), deadLetterListSchema),
       redrive: (selection: Selection) =>

@@ -1,23 +1,27 @@
 import { type Command, Option } from "commander";
 import { changesCsv, historyCsv, priceListCsv } from "../../jobs/prices/price-csv.ts";
-import { createGatewayClient, type GatewayClient } from "../admin/gateway.ts";
-import { runAddress } from "../endpoint.ts";
+import { openPriceAdmin } from "../admin/client.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import type { Columns } from "../layout.ts";
 import { priceChangesText, priceHistoryText, priceListText } from "../price-text.ts";
 import { jsonLine, printData, printResult, visibleText } from "../render.ts";
 import { drawsBlocks } from "../sparkline.ts";
 import { instantOf } from "../time-flag.ts";
-import { addExamples, type DeclareVerb, ending, endpointOption } from "../verb.ts";
+import {
+  addExamples,
+  type DeclareVerb,
+  ending,
+  endpointOption,
+  stageOption,
+  stageRights,
+} from "../verb.ts";
 
 interface PriceFlags {
   readonly endpoint?: string;
+  readonly stage?: string;
   readonly json?: boolean;
   readonly csv?: boolean;
 }
-
-const gatewayOf = ({ endpoint }: PriceFlags): GatewayClient =>
-  createGatewayClient(runAddress(endpoint));
 
 /** The forms of an answer besides JSON. */
 interface Forms<T> {
@@ -41,7 +45,7 @@ const HISTORY_DESCRIPTION = `Lists the readings of one item, the newest first. A
 
 At a terminal, a line of blocks shows the price over time. --csv prints exact decimals, a line for each reading, and marks text that a spreadsheet would calculate with an apostrophe.`;
 
-export const declarePrices: DeclareVerb = (prices, { clock }) => {
+export const declarePrices: DeclareVerb = (prices, ports) => {
   const addSub = (usage: string, summary: string, description = summary): Command =>
     prices
       .command(usage)
@@ -49,21 +53,25 @@ export const declarePrices: DeclareVerb = (prices, { clock }) => {
       .description(description)
       .option("--json", "print JSON")
       .addOption(new Option("--csv", "print CSV for a spreadsheet").conflicts("json"))
-      .addOption(endpointOption());
+      .addOption(endpointOption())
+      .addOption(stageOption());
 
   prices.description(
-    "Shows the prices that a running Skyhook has recorded for the items of its watchlist.",
+    `Shows the prices that a running Skyhook or a stage has recorded for the items of its watchlist.
+
+${stageRights("dynamodb:GetItem on the table skyhook-STAGE-ledger and lambda:GetFunctionConfiguration on the function skyhook-STAGE-sync-thresholds, which knows the account of the jobs")}`,
   );
   addExamples(prices, [
     "npx skyhook prices list",
     "npx skyhook prices history web-server",
     "npx skyhook prices history web-server --csv > web-server.csv",
-    "npx skyhook prices changes --since 7d",
+    "npx skyhook prices changes --since 7d --stage prod",
   ]);
   addSub("list", "List the watched items with their latest prices").action(
-    ending(async (flags: PriceFlags) =>
-      print(await gatewayOf(flags).prices(), flags, { csv: priceListCsv, text: priceListText }),
-    ),
+    ending(async (flags: PriceFlags) => {
+      const list = await (await openPriceAdmin(flags, ports)).list();
+      return print(list, flags, { csv: priceListCsv, text: priceListText });
+    }),
   );
   addSub(
     "history <name>",
@@ -71,7 +79,7 @@ export const declarePrices: DeclareVerb = (prices, { clock }) => {
     HISTORY_DESCRIPTION,
   ).action(
     ending(async (name: string, flags: PriceFlags) => {
-      const history = await gatewayOf(flags).priceHistory(name);
+      const history = await (await openPriceAdmin(flags, ports)).history(name);
       if (!history) throw noSuchPrice(name);
       return print(history, flags, {
         csv: (readings) => historyCsv(name, readings),
@@ -83,8 +91,8 @@ export const declarePrices: DeclareVerb = (prices, { clock }) => {
     .requiredOption("--since <time>", "an age such as 24h or 7d, a day, or a time in ISO 8601")
     .action(
       ending(async (flags: PriceFlags & { readonly since: string }) => {
-        const gateway = gatewayOf(flags);
-        const changes = await gateway.priceChanges(instantOf("--since", flags.since, clock));
+        const since = Date.parse(instantOf("--since", flags.since, ports.clock));
+        const changes = await (await openPriceAdmin(flags, ports)).changes(since);
         return print(changes, flags, { csv: changesCsv, text: priceChangesText });
       }),
     );

@@ -56,7 +56,7 @@ describe("the client of a running Skyhook", () => {
     });
 
     await expect(
-      createGatewayClient({ endpoint: url, token: undefined }).prices(),
+      createGatewayClient({ endpoint: url, token: undefined }).prices.list(),
     ).rejects.toMatchObject({
       exitCode: 3,
       message: `${url} did not answer within 30 s; it may be busy: try again`,
@@ -69,7 +69,7 @@ describe("the client of a running Skyhook", () => {
     close();
 
     await expect(
-      createGatewayClient({ endpoint: url, token: undefined }).prices(),
+      createGatewayClient({ endpoint: url, token: undefined }).prices.list(),
     ).rejects.toMatchObject({
       exitCode: 3,
       message: expect.stringMatching(/^nothing answers at http/),
