@@ -15,6 +15,7 @@ import type {
 import type { BulkPage } from "./bulk-cancel.ts";
 import type { RejectionView } from "./command-view.ts";
 import type { DeadLetterFilter, DeleteSelection, Selection } from "./dead-letter-selection.ts";
+import type { EventSource } from "./event-stream.ts";
 import type { CheckAnswer } from "./forms.ts";
 import type { JobName, JobRun } from "./job-run.ts";
 import type { BoundedQuery, BulkQuery, ListPage, ListQuery } from "./list.ts";
@@ -106,6 +107,7 @@ export interface Admin {
   task?(account: string, id: string): Promise<LiveTask | undefined>;
   /** A look into the embedded service. */
   readonly provider?: ProviderView | undefined;
+  readonly events?: EventSource;
   /** Puts an event on a bus. @param event JSON text of an event @throws Refusal */
   put?(event: string): Promise<PutAnswer>;
   /** Runs a scheduled job, and resolves when it has ended. */

@@ -88,6 +88,11 @@ const VERBS: readonly Verb[] = [
     load: async () => (await import("./commands/backfill-list.ts")).declareBackfillList,
   },
   {
+    usage: "events [options]",
+    summary: "Print events, also as they come",
+    load: async () => (await import("./commands/events.ts")).declareEvents,
+  },
+  {
     usage: "status [options] <command-id>",
     summary: "Show a command's state, attempts and next steps",
     load: async () => (await import("./commands/status.ts")).declareStatus,

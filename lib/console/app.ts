@@ -11,6 +11,7 @@ import type { ProviderView } from "../admin/provider-view.ts";
 import type { Log } from "../platform/ports/log.ts";
 import { guard } from "./auth.ts";
 import { createDeadLetterRoutes } from "./dead-letter-routes.ts";
+import { createEventRoutes } from "./event-routes.ts";
 import { bodyOf, found, parsedBody, parsedQuery } from "./request.ts";
 
 export interface ConsoleOptions {
@@ -170,6 +171,7 @@ export const createConsoleApp = (options: ConsoleOptions): Hono => {
     });
   }
   if (admin.provider) app.route("/provider", createProviderRoutes(admin.provider));
+  if (admin.events) app.route("/events", createEventRoutes(admin.events));
   if (admin.put) {
     const { put } = admin;
     app.post("/events", async (context) => context.json(await put(await bodyOf(context)), 202));

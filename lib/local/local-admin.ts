@@ -27,6 +27,7 @@ import { priceTotals } from "../jobs/prices/totals.ts";
 import type { Automation } from "./automation.ts";
 import { LOCAL_SENDER } from "./aws-events.ts";
 import { PutRefused } from "./event-routes.ts";
+import { createEventStream } from "./event-stream.ts";
 import { createFileConfigSource } from "./file-watch.ts";
 import { readPut } from "./put-request.ts";
 
@@ -87,6 +88,9 @@ export const createLocalAdmin = (automation: Automation): Admin => {
   const { ledger, clock } = deps;
   const rejections = rememberRejections(automation);
   const letters = deadLetterDepsOf(automation);
+  const events = createEventStream({ run: deps.runner, clock });
+  bus.subscribe(async (event) => events.add(event));
+  automation.defaultBus.subscribe(async (event) => events.add(event, "default"));
   const keyOf = ({ sender = LOCAL_SENDER, id }: Parameters<Admin["cancel"]>[0]): string =>
     commandKey({ sender, id });
   /** The answer of a change, after the lane and the event of a command that it ended. */
@@ -160,6 +164,7 @@ export const createLocalAdmin = (automation: Automation): Admin => {
       checkRequest(parseJson(detail), { sender: LOCAL_SENDER, access: deps.access }),
     task: (account, id) => readLiveTask(deps, { account, id }),
     provider: automation.provider.view,
+    events,
     async put(text) {
       const put = readPut(text);
       if (put.kind === "invalid") throw new Refusal(400, problemsText(put.problems));

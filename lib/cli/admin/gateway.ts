@@ -16,6 +16,11 @@ import type {
   DeleteSelection,
   Selection,
 } from "../../admin/dead-letter-selection.ts";
+import {
+  type EventFilter,
+  type StreamItem,
+  streamedEventSchema,
+} from "../../admin/event-stream.ts";
 import { type JobName, jobRunSchema } from "../../admin/job-run.ts";
 import {
   type BoundedQuery,
@@ -32,11 +37,22 @@ import { timeoutMsOf } from "../../platform/deployment.ts";
 import type { RunAddress } from "../endpoint.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { requestStateSchema } from "../request-state.ts";
+import { serverSentEvents } from "../server-sent-events.ts";
 
 /** Limit for every answer except that of a job; far more than a running Skyhook needs. */
 const ANSWER_MS = 30_000;
 /** A little longer than a job may take. */
 const jobAnswerMs = (name: JobName): number => timeoutMsOf(name) + 10_000;
+
+/** What to read of the stream of events. */
+export interface EventsAsked extends EventFilter {
+  readonly recent: number;
+  readonly after?: string | undefined;
+}
+
+const gapSchema = z
+  .object({ missed: z.int().optional() })
+  .transform(({ missed }) => ({ kind: "gap", ...(missed !== undefined && { missed }) }) as const);
 
 /** A path of a running Skyhook, with the token that opens it. */
 interface Target {
@@ -126,6 +142,25 @@ const selectionBody = (selection: Selection) => {
   return selection.kind === "ids" ? { ids: selection.ids } : { matching: selection.filter };
 };
 
+/**
+ * Reads Server-Sent Events until the signal aborts.
+ * @throws ExitError when the connection is refused or lost
+ */
+async function* streamed(target: Target, signal: AbortSignal) {
+  const { url, token } = target;
+  const lost = () => new ExitError(EXIT.unreachable, `the connection to ${url.origin} was lost`);
+  try {
+    const headers = token ? { authorization: `Bearer ${token}` } : {};
+    const response = await fetch(url, { headers, signal });
+    if (!response.ok || !response.body) throw await refusedBy(response, target);
+    yield* serverSentEvents(response.body);
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error instanceof ExitError ? error : lost();
+  }
+  if (!signal.aborted) throw lost();
+}
+
 const NO_SUCH_COMMAND = "no such command";
 
 /**
@@ -143,6 +178,11 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
   };
   const ofCommand = (commandId: string, action = "", event?: string): Target =>
     at(`/commands/${encodeURIComponent(commandId)}${action}`, { sender, event });
+  const eventsAt = (path: string, { types, command, recent, after }: EventsAsked): Target => {
+    const target = at(path, { command, after, recent: String(recent) });
+    for (const type of types) target.url.searchParams.append("type", type);
+    return target;
+  };
   return {
     send: (detail: unknown) => accepted(at("/commands"), detail, z.unknown()),
     put: (event: unknown) => accepted(at("/events"), event, putAnswerSchema),
@@ -173,6 +213,21 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
     },
     list: ({ limit, ...filters }: ListQuery) =>
       read(at("/commands", { ...filters, limit: String(limit) }), listPageSchema),
+    /** The newest events, the oldest first. */
+    recentEvents: (asked: EventsAsked) =>
+      read(eventsAt("/events", asked), z.array(streamedEventSchema)),
+    /** The newest events and then all that come. */
+    async *events(asked: EventsAsked, signal: AbortSignal): AsyncGenerator<StreamItem> {
+      const target = eventsAt("/events/stream", asked);
+      for await (const { type, id, data } of streamed(target, signal)) {
+        if (type === "gap") yield gapSchema.parse(JSON.parse(data));
+        else if (data === "") yield { kind: "idle", ...(id !== "" && { cursor: id }) };
+        else {
+          const event = streamedEventSchema.parse(JSON.parse(data));
+          yield { kind: "event", cursor: id, event };
+        }
+      }
+    },
     /** Resolves when the job has ended. */
     runJob: (name: JobName) =>
       accepted(at(`/jobs/${name}/run`), {}, jobRunSchema, jobAnswerMs(name)),

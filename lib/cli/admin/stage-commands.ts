@@ -1,8 +1,10 @@
 import type { Admin } from "../../admin/admin.ts";
 import { cancelMatching, previewCancel } from "../../admin/bulk-cancel.ts";
+import { type EventSource, recordedSource } from "../../admin/event-stream.ts";
 import { listCommands } from "../../admin/list.ts";
 import { readOpenWork } from "../../admin/open.ts";
 import { cancelCommand, liftPause, resolveCommand } from "../../admin/operator-actions.ts";
+import { recordedEvents } from "../../admin/recorded-events.ts";
 import { readState } from "../../admin/status.ts";
 import { commandKey } from "../../engine/command.ts";
 import type { Metrics } from "../../platform/ports/metrics.ts";
@@ -13,9 +15,20 @@ import type { StageLedger } from "./stage-ledger.ts";
 const noMetrics: Metrics = { count: () => {}, measure: () => {} };
 
 type StageCommands = Pick<
-  Admin,
-  "bulkCancel" | "cancel" | "liftPause" | "list" | "look" | "open" | "resolve"
+  Required<Admin>,
+  "events" | "bulkCancel" | "cancel" | "liftPause" | "list" | "look" | "open" | "resolve"
 >;
+
+/** What commands record, because EventBridge has no live read. */
+const stageEvents = ({ ledger, clock, learnTime, trouble }: StageLedger): EventSource =>
+  recordedSource(async function* (start) {
+    try {
+      await learnTime();
+      yield* recordedEvents({ ledger, clock }, start);
+    } catch (error) {
+      throw trouble(error);
+    }
+  });
 
 /**
  * The commands of a deployed stage. Reads and writes the ledger by the same code as the functions. Every method
@@ -27,6 +40,7 @@ export const stageCommands = (stage: StageLedger): StageCommands => {
   const keyOf = async ({ sender, id }: Parameters<Admin["cancel"]>[0]): Promise<string> =>
     commandKey({ sender: sender ?? (await awsAccount()), id });
   return {
+    events: stageEvents(stage),
     list: (query) => at(() => listCommands(ledger, query, clock.now())),
     look: ({ id, ...command }, eventId) =>
       at(async () => {
