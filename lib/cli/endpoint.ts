@@ -1,10 +1,12 @@
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { homedir } from "node:os";
@@ -45,11 +47,31 @@ const readRun = (file: string): KnownRun | undefined => {
   }
 };
 
-/** Every run with a file, the newest first; runs that were killed too. */
+const OWNER_ONLY = 0o700;
+/** Permission bits by which other users write. */
+const WRITABLE_BY_OTHERS = 0o022;
+
+const isOwn = (path: string): boolean => {
+  const { uid } = statSync(path);
+  return uid === (process.getuid?.() ?? uid);
+};
+
+/** A folder in which another user could name an address of theirs, which would get this user's commands. */
+const unsafeFolder = (folder: string): ExitError =>
+  new ExitError(
+    EXIT.refused,
+    `${folder}: other users can write to it; remove it, or set XDG_STATE_HOME to a folder of your own`,
+  );
+
+/**
+ * Every run with a file, the newest first; runs that were killed too.
+ * @throws ExitError when other users can write to the folder
+ */
 const knownRuns = (environment: Environment): readonly KnownRun[] => {
   const folder = folderOf(environment);
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  return names
+  if (!existsSync(folder)) return [];
+  if (!isOwn(folder) || statSync(folder).mode & WRITABLE_BY_OTHERS) throw unsafeFolder(folder);
+  return readdirSync(folder)
     .filter((name) => name.endsWith(".json"))
     .flatMap((name) => readRun(join(folder, name)) ?? [])
     .sort((one, other) => other.startedAt - one.startedAt);
@@ -59,7 +81,7 @@ const knownRuns = (environment: Environment): readonly KnownRun[] => {
  * Keeps address and token of this run, so that other commands of the same user find it without an option. A later
  * run at the same port replaces the file.
  * @returns a function that removes the file, unless a later run has replaced it
- * @throws Error of the file system when the file cannot be written
+ * @throws Error when the file cannot be written, or the folder belongs to another user
  */
 export const keepRun = (
   run: { readonly url: string; readonly token: string; readonly startedAt: number },
@@ -68,12 +90,15 @@ export const keepRun = (
   const { url: endpoint, token, startedAt } = run;
   const folder = folderOf(environment);
   const file = join(folder, `${new URL(endpoint).port}.json`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // A new file gets the mode, and the rename lets readers see only whole files.
+  mkdirSync(folder, { recursive: true, mode: OWNER_ONLY });
+  if (!isOwn(folder)) throw unsafeFolder(folder);
+  // A folder from before may have another mode.
+  chmodSync(folder, OWNER_ONLY);
+  // A new file gets the mode, no link is followed, and the rename lets readers see only whole files.
   const written = `${file}.${process.pid}`;
   rmSync(written, { force: true });
   const known: KnownRun = { endpoint, token, pid: process.pid, startedAt };
-  writeFileSync(written, `${JSON.stringify(known)}\n`, { mode: 0o600 });
+  writeFileSync(written, `${JSON.stringify(known)}\n`, { mode: 0o600, flag: "wx" });
   renameSync(written, file);
   return () => {
     if (readRun(file)?.token === token) rmSync(file, { force: true });

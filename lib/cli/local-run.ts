@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import { tokenOf } from "../console/auth.ts";
+import { newToken, tokenOf } from "../console/auth.ts";
 import { openConsole, type ServedConsole } from "../console/console.ts";
 import { type Automation, type AutomationOptions, openAutomation } from "../local/automation.ts";
 import { createClosing } from "../local/closing.ts";
@@ -224,7 +224,7 @@ export const startLocally = async (
     const served = await openConsole(
       {
         admin: createLocalAdmin(automation),
-        token: tokenOf(fingerprintKey),
+        token: settings.directory === undefined ? newToken() : tokenOf(fingerprintKey),
         allowsChanges: true,
         log,
       },

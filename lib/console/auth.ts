@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 
@@ -8,6 +8,9 @@ import { getCookie, setCookie } from "hono/cookie";
  */
 export const tokenOf = (secret: string): string =>
   createHmac("sha256", secret).update("console").digest("base64url");
+
+/** A token of a console that keeps no secret. UUIDs would be easier to guess. */
+export const newToken = (): string => randomBytes(32).toString("base64url");
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
@@ -20,23 +23,27 @@ const cookieName = (context: Context): string => `skyhook-${new URL(context.req.
 const bearerOf = (context: Context): string | undefined =>
   /^Bearer +(\S+)$/i.exec(context.req.header("authorization") ?? "")?.[1];
 
+/** Whether a browser shows the answer to a person. */
+const isNavigation = ({ req }: Context): boolean => req.header("sec-fetch-mode") === "navigate";
+
 /** Refuses in JSON; a person who opens an address in a browser gets plain text. */
 const refuse = (context: Context, status: 401 | 403 | 415, error: string): Response =>
-  context.req.header("sec-fetch-mode") === "navigate"
+  isNavigation(context)
     ? context.text(`Skyhook: ${error}`, status)
     : context.json({ error }, status);
 
 /**
  * Whether another origin's page sent the request. Pages at other ports of this machine are the same site for
- * `SameSite`, so the cookie alone does not keep them out.
+ * `SameSite`, so the cookie alone does not keep them out. They may lead to the page, but not to other routes: some
+ * reads hide dead letters or call the provider.
  */
 const isForeign = (context: Context): boolean => {
   const { origin } = new URL(context.req.url);
   const sender = context.req.header("origin");
   if (sender !== undefined) return sender !== origin;
   const site = context.req.header("sec-fetch-site") ?? "none";
-  const isNavigation = context.req.header("sec-fetch-mode") === "navigate";
-  return site !== "same-origin" && site !== "none" && !isNavigation;
+  const leadsToPage = context.req.path === "/" && isNavigation(context);
+  return site !== "same-origin" && site !== "none" && !leadsToPage;
 };
 
 const HEADERS = {

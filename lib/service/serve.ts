@@ -8,12 +8,14 @@ const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"];
 
 /**
  * Checks that the `Host` header is a loopback or an allowed name. Otherwise a web page could resolve its own
- * name to 127.0.0.1 and read the service as its own origin (DNS rebinding).
+ * name to 127.0.0.1 and read the service as its own origin (DNS rebinding). A request target such as
+ * `http://name/path` names a host too, which would be the origin of the request.
  */
 const createHostCheck = (hosts: readonly string[]) => {
   const known = new Set(hosts);
   return (request: Request): boolean =>
-    known.has((request.headers.get("host") ?? "").toLowerCase().replace(/:\d*$/, ""));
+    known.has((request.headers.get("host") ?? "").toLowerCase().replace(/:\d*$/, "")) &&
+    known.has(new URL(request.url).hostname);
 };
 
 export interface ServedService {

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { Refusal } from "../../admin/admin.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { printNote, printResult, terminalLog } from "../render.ts";
@@ -28,6 +27,7 @@ const serveConsole = async (flags: ConsoleFlags, ports: Ports): Promise<ExitCode
   const accounts = flags.accounts === undefined ? undefined : readAccounts(flags.accounts);
   const { openStageAdmin } = await import("../admin/stage-admin.ts");
   const { openConsole } = await import("../../console/console.ts");
+  const { newToken } = await import("../../console/auth.ts");
   const signal = stopSignal(ports.clock);
   const admin = openStageAdmin({ stage, accounts, ...ports });
   // Wrong credentials are reported here rather than on the page.
@@ -35,7 +35,7 @@ const serveConsole = async (flags: ConsoleFlags, ports: Ports): Promise<ExitCode
   const served = await openConsole(
     {
       admin,
-      token: randomBytes(32).toString("base64url"),
+      token: newToken(),
       allowsChanges: flags.allowChanges ?? false,
       log: terminalLog,
       refusalOf: (error) =>

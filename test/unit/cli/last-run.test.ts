@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -96,6 +96,23 @@ test("the file with the address is private, and written atomically", async () =>
   expect(await readdir(folder)).toEqual(["4747.json"]);
   const modes = await Promise.all([folder, join(folder, "4747.json")].map((path) => stat(path)));
   expect(modes.map(({ mode }) => (mode & 0o777).toString(8))).toEqual(["700", "600"]);
+});
+
+test("no command trusts an address in a folder that other users can write to", async () => {
+  const run = { url: "http://127.0.0.1:4747", token: "t1", startedAt: 1 };
+  keepRun(run, environment);
+  const folder = join(home, "skyhook", "runs");
+
+  await chmod(folder, 0o770);
+
+  for (const endpoint of [undefined, run.url]) {
+    expect(() => runAddress(endpoint, environment)).toThrow(
+      `${folder}: other users can write to it; remove it, or set XDG_STATE_HOME`,
+    );
+  }
+  expect(runAddress(run.url, { ...environment, SKYHOOK_TOKEN: "t2" }).token).toBe("t2");
+  keepRun(run, environment);
+  expect(runAddress(undefined, environment).token).toBe("t1");
 });
 
 test("a run that ends leaves the other runs, and the newest of them is the last run", () => {

@@ -190,6 +190,15 @@ describe("a request of another origin's page", () => {
     const headers = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
 
     expect((await ask(`/?token=${TOKEN}`, headers)).status).toBe(303);
+    expect((await ask("/", { ...AUTHORIZED, ...headers })).status).toBe(200);
+  });
+
+  // A page at another port gets the cookie along, and a stage hides the dead letters that are read.
+  it.each(READS.filter((path) => path !== "/"))("may not lead to a read: %s", async (path) => {
+    const headers = { ...AUTHORIZED, "sec-fetch-site": "same-site", "sec-fetch-mode": "navigate" };
+
+    expect((await ask(path, headers)).status).toBe(403);
+    expect(calls).toEqual([]);
   });
 });
 

@@ -106,6 +106,20 @@ test.each([
   });
 });
 
+test.each([["evil.example"], ["evil.example@localhost.evil"]])(
+  "a request target with the host %s gets 403, even with a local Host header",
+  async (host) => {
+    const { service } = await startService();
+    const served = await serve(service, 0);
+
+    const [status] = await getAs(served.url, "localhost", `http://${host}${SUSPENDED}`);
+    const [own] = await getAs(served.url, "localhost", `${served.url}${SUSPENDED}`);
+    await served.close();
+
+    expect([status, own]).toEqual([403, 200]);
+  },
+);
+
 /** The status and body of a GET with the built-in key and the given Host header. */
 const getAs = async (
   url: string,
