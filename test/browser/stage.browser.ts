@@ -58,7 +58,8 @@ describe("the console of a deployed stage", () => {
     await page.getByRole("button", { name: "Cancel …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Cancel the command" }).click();
 
-    await page.getByText("cancelled", { exact: true }).first().waitFor();
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    await page.locator("main .badge", { hasText: "cancelled" }).first().waitFor();
     const { value } = (await commands.read(aws.ledger, `${STAGE_ACCOUNT}/unwanted`)) ?? {};
     expect(value?.state.status).toBe("cancelled");
   });
