@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { TIME_SPAN, timeSpanMs } from "../contract/time-span.ts";
 
 /** An http or https URL without credentials, query or fragment. */
 export const baseUrl = z
@@ -15,18 +16,11 @@ export const baseUrl = z
     { error: "must be a URL without user, password, query or fragment" },
   );
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 60 * 60_000,
-  d: 24 * 60 * 60_000,
-};
-
 /** A time span such as `90s`, `30m`, `2h` or `7d`; reads as milliseconds. */
 export const duration = z
   .string()
-  .regex(/^[1-9]\d{0,5}[smhd]$/, { error: "must be a time span such as 90s, 30m, 2h or 7d" })
-  .transform((text) => Number(text.slice(0, -1)) * (UNIT_MS[text.slice(-1)] ?? 0));
+  .regex(TIME_SPAN, { error: "must be a time span such as 90s, 30m, 2h or 7d" })
+  .transform(timeSpanMs);
 
 /** The name of a config entry, which becomes part of ids and of AWS resource names. */
 export const entryName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {

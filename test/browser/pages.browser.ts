@@ -4,7 +4,16 @@ import { expectSound, visit } from "./visit.ts";
 import { commandHash, HOLDER, test, WAITING } from "./worlds.ts";
 
 /** The pages of the navigation, by their hash. */
-const PAGES = ["commands", "lanes", "tasks", "thresholds", "prices", "ai-tasks"];
+const PAGES = [
+  "commands",
+  "send",
+  "lanes",
+  "tasks",
+  "thresholds",
+  "prices",
+  "ai-tasks",
+  "provider",
+];
 
 const DEMO = [
   ...PAGES.map((name) => ({ name, hash: `#/${name}` })),

@@ -9,6 +9,8 @@ import { type Route, useLoaded, useRoute } from "./hooks.ts";
 import { LanesPage } from "./lanes.tsx";
 import { Empty, PageHead, Pending } from "./parts.tsx";
 import { PricesPage } from "./prices.tsx";
+import { ProviderPage } from "./provider.tsx";
+import { SendPage } from "./send.tsx";
 import { TasksPage } from "./tasks.tsx";
 import { ThresholdsPage } from "./thresholds.tsx";
 
@@ -33,11 +35,13 @@ const PAGES: readonly Page[] = [
         <CommandsPage route={route} session={session} />
       ),
   },
+  { name: "send", label: "Send", needs: "send", component: SendPage },
   { name: "lanes", label: "Lanes", component: LanesPage },
   { name: "tasks", label: "Tasks", component: TasksPage },
   { name: "thresholds", label: "Thresholds", needs: "thresholds", component: ThresholdsPage },
   { name: "prices", label: "Prices", component: PricesPage },
   { name: "ai-tasks", label: "AI tasks", needs: "aiTasks", component: AiTasksPage },
+  { name: "provider", label: "Provider", needs: "provider", component: ProviderPage },
 ];
 
 const CONNECTIONS: Readonly<Record<Connection, string>> = {
