@@ -6,7 +6,7 @@ import type { CommandView, RejectionView } from "../../admin/command-view.ts";
 import type { DerivedEvent } from "../../admin/derived-events.ts";
 import { get, refreshMs, withQuery } from "./api.ts";
 import { CommandActions } from "./command-actions.tsx";
-import { type Route, useLoaded } from "./hooks.ts";
+import { type Route, useLoaded, useNews } from "./hooks.ts";
 import { LostMessage } from "./lost-message.tsx";
 import { Badge, Empty, ErrorNote, Fact, PageHead, Pending, Table, Time } from "./parts.tsx";
 import { Timeline } from "./timeline.tsx";
@@ -161,8 +161,12 @@ export const CommandPage = (props: { route: Route; session: Session }): JSX.Elem
   const path = withQuery(`/commands/${encodeURIComponent(id)}`, { sender });
   const [final, setFinal] = useState<string>();
   const everyMs = final === path ? undefined : refreshMs(session);
-  const state = useLoaded(path, (signal) => get<RequestState>(path, signal), everyMs);
-  const { data, error } = state;
+  const { data, error, reload } = useLoaded(
+    path,
+    (signal) => get<RequestState>(path, signal),
+    everyMs,
+  );
+  useNews(session, reload);
   useEffect(() => {
     if (isFinal(data)) setFinal(path);
   }, [data, path]);
@@ -178,15 +182,13 @@ export const CommandPage = (props: { route: Route; session: Session }): JSX.Elem
           expired. <a href="#/commands">All commands</a>
         </Empty>
       )}
-      {data?.kind === "command" && (
-        <Command view={data} session={session} onChange={state.reload} />
-      )}
+      {data?.kind === "command" && <Command view={data} session={session} onChange={reload} />}
       {data?.kind === "rejected" && <Rejected state={data} />}
       {data && "rejections" in data && data.rejections && (
         <Rejections rejections={data.rejections} />
       )}
       {(isUnknown || (data?.kind === "command" && data.endedAt === undefined)) && (
-        <LostMessage sender={sender} commandId={id} session={session} onChange={state.reload} />
+        <LostMessage sender={sender} commandId={id} session={session} onChange={reload} />
       )}
     </>
   );

@@ -5,7 +5,7 @@ import type { ListPage, ListRow } from "../../admin/list.ts";
 import { get, refreshMs, withQuery } from "./api.ts";
 import { BulkCancel } from "./bulk-cancel.tsx";
 import { CommandFilters } from "./command-filters.tsx";
-import { linkTo, type Route, useLoaded } from "./hooks.ts";
+import { linkTo, type Route, useLoaded, useNews } from "./hooks.ts";
 import { Badge, Empty, ErrorNote, PageHead, Pending, Table, Time } from "./parts.tsx";
 
 const FIRST_ROWS = 50;
@@ -65,6 +65,7 @@ export const CommandsPage = (props: { route: Route; session: Session }): JSX.Ele
     (signal) => get<ListPage>(withQuery("/commands", query), signal),
     refreshMs(session),
   );
+  useNews(session, reload);
   const read = useRef(limit);
   useEffect(() => {
     if (read.current !== limit) reload();

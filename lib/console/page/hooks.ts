@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { Session } from "../../admin/answers.ts";
 import type { ApiError } from "./api.ts";
 
 export interface Route {
@@ -103,4 +104,45 @@ export const useLoaded = <T>(
     error: isCurrent ? state.error : undefined,
     reload,
   };
+};
+
+/** Events that come together, such as all of a command's end, cause one read. */
+const TOGETHER_MS = 300;
+
+/**
+ * Calls `onNews` soon after events on the bus of a local run. A stage has no live events.
+ * @param onNews must stay the same function, as the `reload` of `useLoaded` does
+ */
+export const useNews = (session: Session, onNews: () => void): void => {
+  const isLive = session.kind === "local" && session.features.includes("events");
+  useEffect(() => {
+    if (!isLive) return;
+    let stream: EventSource | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const notice = (): void => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        onNews();
+      }, TOGETHER_MS);
+    };
+    const close = (): void => {
+      stream?.close();
+      stream = undefined;
+      clearTimeout(timer);
+      timer = undefined;
+    };
+    // A browser opens six connections to one host: a hidden page must not keep one of them.
+    const follow = (): void => {
+      close();
+      if (document.visibilityState === "hidden") return;
+      stream = new EventSource("/events/stream");
+      stream.addEventListener("message", notice);
+    };
+    follow();
+    document.addEventListener("visibilitychange", follow);
+    return () => {
+      close();
+      document.removeEventListener("visibilitychange", follow);
+    };
+  }, [isLive, onNews]);
 };

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { Session } from "../../admin/answers.ts";
 import type { LaneMember, LaneView, OpenWork } from "../../admin/open.ts";
 import { get, refreshMs } from "./api.ts";
-import { linkTo, useLoaded } from "./hooks.ts";
+import { linkTo, useLoaded, useNews } from "./hooks.ts";
 import { Empty, ErrorNote, PageHead, Pending, Since, Table } from "./parts.tsx";
 
 const MemberLink = ({ member }: { member: LaneMember }): JSX.Element => (
@@ -41,11 +41,12 @@ const cellsOf = ({ lane, holder, waiting }: LaneView, now: string) => [
 
 /** Held lanes: the command in flight, and the waiting ones in order. */
 export const LanesPage = ({ session }: { session: Session }): JSX.Element => {
-  const { data, error } = useLoaded(
+  const { data, error, reload } = useLoaded(
     "open",
     (signal) => get<OpenWork>("/open", signal),
     refreshMs(session),
   );
+  useNews(session, reload);
   return (
     <>
       <PageHead title="Lanes" />

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { Session } from "../../admin/answers.ts";
 import type { FollowedTaskView, OpenWork } from "../../admin/open.ts";
 import { get, refreshMs } from "./api.ts";
-import { linkTo, useLoaded } from "./hooks.ts";
+import { linkTo, useLoaded, useNews } from "./hooks.ts";
 import { LiveTask } from "./live-task.tsx";
 import { Badge, Empty, ErrorNote, PageHead, Pending, Since, Table, Time } from "./parts.tsx";
 
@@ -37,11 +37,12 @@ const cellsOf = (task: FollowedTaskView, now: string, canRead: boolean) => {
 
 /** The provider's tasks that Skyhook follows, with their last recorded states. */
 export const TasksPage = ({ session }: { session: Session }): JSX.Element => {
-  const { data, error } = useLoaded(
+  const { data, error, reload } = useLoaded(
     "open",
     (signal) => get<OpenWork>("/open", signal),
     refreshMs(session),
   );
+  useNews(session, reload);
   return (
     <>
       <PageHead title="Tasks" />
