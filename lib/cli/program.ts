@@ -98,7 +98,7 @@ const VERBS: readonly Verb[] = [
     load: async () => (await import("./commands/status.ts")).declareStatus,
   },
   {
-    usage: "cancel [options] <command-id>",
+    usage: "cancel [options] [command-id]",
     summary: "Cancel a command",
     load: async () => (await import("./commands/cancel.ts")).declareCancel,
   },

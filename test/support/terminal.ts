@@ -30,7 +30,8 @@ export const openTerminal = (columns: number): Terminal => {
   });
   return {
     columns,
-    text: () => stripVTControlCharacters(text),
+    // A return overwrites its line, as the progress of `send --wait` does.
+    text: () => stripVTControlCharacters(text).replaceAll(/[^\n]*\r/g, ""),
     close: () => {
       for (const restore of streams) restore();
     },
