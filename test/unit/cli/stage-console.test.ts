@@ -144,6 +144,31 @@ describe("the console of a deployed stage", () => {
     });
   });
 
+  it("follows what commands record", async () => {
+    const { ask, url } = await startConsole();
+    const { authorization } = jsonHeaders(url.searchParams.get("token") ?? "");
+    const reader = new AbortController();
+    const { signal } = reader;
+    const stream = await fetch(`${url.origin}/events/stream`, {
+      headers: { authorization },
+      signal,
+    });
+    const chunks = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    const readUntil = async (wanted: string): Promise<void> => {
+      while (!text.includes(wanted)) text += (await chunks?.read())?.value ?? "";
+    };
+    await readUntil(": idle");
+
+    await write("recorded", { acceptedAt: Date.now() });
+    await readUntil("recorded");
+    reader.abort();
+
+    expect(text).toContain('"type":"CommandAccepted"');
+    expect(text).toContain('"commandId":"recorded"');
+    expect((await ask("/session")).body.features).toContain("events");
+  });
+
   it("counts the read units that its pages consume", async () => {
     const acceptedAt = Date.now() - 1_000;
     const ids = Array.from({ length: 50 }, (_, index) => `listed-${index}`);
