@@ -187,7 +187,14 @@ export const SendForm = (props: {
         </details>
       </div>
       <aside class="send-side" aria-label="Send">
-        {session.kind === "local" && <SendLine form={form} filled={filledOf(form, draft)} />}
+        {session.kind === "local" ? (
+          <SendLine form={form} filled={filledOf(form, draft)} />
+        ) : (
+          <p class="muted">
+            The console puts the command on the bus of stage {session.name} (PutEvents). There is no
+            line for it: <code>skyhook send</code> reaches local runs only.
+          </p>
+        )}
         {canUse(session, "send") && (
           <div class="actions">
             <button type="submit" disabled={isSending}>
