@@ -14,7 +14,7 @@ const resultText = (run: JobRun): string => {
     case "ended": {
       const types = [...new Set(run.events.map(({ detailType }) => detailType))];
       if (types.length > 0) return `The run ended and published ${types.join(", ")}.`;
-      return `The run ended and published nothing${run.notes.map((note) => `: ${note}`).join("")}.`;
+      return `The run ended: ${run.notes.join("; ") || "nothing to publish"}.`;
     }
     default:
       return run satisfies never;
@@ -37,7 +37,7 @@ export const JobButton = (props: {
 }): JSX.Element | null => {
   const { session, job, label, onEnd } = props;
   const [state, setState] = useState<State>({ step: "closed" });
-  if (!session.features.includes("runJob")) return null;
+  if (!session.allowsChanges || !session.features.includes("runJob")) return null;
   const run = async (): Promise<void> => {
     setState({ step: "running" });
     try {
@@ -51,12 +51,7 @@ export const JobButton = (props: {
   const isOver = state.step === "ended" || state.step === "refused";
   return (
     <>
-      <button
-        type="button"
-        disabled={!session.allowsChanges}
-        title={session.allowsChanges ? undefined : "This console is read-only."}
-        onClick={() => setState({ step: "asking" })}
-      >
+      <button type="button" onClick={() => setState({ step: "asking" })}>
         {label}
       </button>
       {state.step !== "closed" && (

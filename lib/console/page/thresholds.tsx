@@ -70,11 +70,10 @@ const Comparison = ({ rows }: { rows: readonly ThresholdRow[] }): JSX.Element =>
   );
 };
 
-const planText = (rows: readonly ThresholdRow[]): string => {
+const planText = ({ rows, actualFrom }: ThresholdsView): string => {
   const countOf = (...actions: readonly ThresholdRow["action"][]): number =>
     rows.filter(({ action }) => actions.includes(action)).length;
-  const unknown = countOf("unknown");
-  if (unknown > 0) return `${unknown} wanted`;
+  if (actualFrom === "none") return `not known here, ${rows.length} wanted`;
   const unchanged = countOf("none", "keep");
   if (unchanged === rows.length) return `nothing to do, ${unchanged} unchanged`;
   const changes = `${countOf("create")} to create, ${countOf("update")} to update, ${countOf("delete")} to delete`;
@@ -164,7 +163,7 @@ const Facts = ({ view }: { view: ThresholdsView }): JSX.Element => {
             {config.isSynced ? "was synced completely" : "is not synced yet"}
           </Fact>
           <Fact name="actual">{ACTUAL_FROM[view.actualFrom]}</Fact>
-          <Fact name="plan">{planText(view.rows)}</Fact>
+          <Fact name="plan">{planText(view)}</Fact>
         </>
       )}
       <Fact name="last sync with changes">
@@ -217,7 +216,7 @@ export const ThresholdsPage = ({ session }: { session: Session }): JSX.Element =
           <JobButton session={session} job="sync-thresholds" label="Sync now" onEnd={reload}>
             <p>
               The sync reads the file again and makes the provider's thresholds equal to it. Plan of
-              this page: {planText(data.rows)}.
+              this page: {planText(data)}.
             </p>
             <p>Differences from content that was synced before are published as drift.</p>
           </JobButton>
@@ -228,10 +227,15 @@ export const ThresholdsPage = ({ session }: { session: Session }): JSX.Element =
           {error && <ErrorNote error={error} />}
           <Facts view={data} />
           <NoPlan config={data.config} />
-          {data.actualProblem !== undefined && <p class="note">{data.actualProblem}</p>}
+          {data.actualProblem !== undefined && (
+            <p class="note">The actual thresholds are not known: {data.actualProblem}.</p>
+          )}
           {data.config.kind === "valid" &&
             (data.rows.length === 0 ? (
-              <Empty>The file lists no threshold, and the provider has none.</Empty>
+              <Empty>
+                The file lists no threshold
+                {data.actualFrom === "list" && ", and the provider has none"}.
+              </Empty>
             ) : (
               <Comparison rows={data.rows} />
             ))}
