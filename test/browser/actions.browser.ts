@@ -28,7 +28,7 @@ test("Cancel asks first, and then cancels the command in the ledger", async ({ b
 
   await ask.click();
   await dialog.getByRole("button", { name: "Cancel the command" }).click();
-  await page.getByText("cancelled", { exact: true }).first().waitFor();
+  await page.locator("dd .badge").getByText("cancelled", { exact: true }).waitFor();
   expect(await busy.get(`/commands/${WAITING}`)).toMatchObject({ status: "cancelled" });
   await ask.waitFor({ state: "hidden" });
   expect(troubles).toEqual([]);
