@@ -56,6 +56,10 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
+const setHeaders = (context: Context): void => {
+  for (const [name, value] of Object.entries(HEADERS)) context.header(name, value);
+};
+
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 const NO_TOKEN =
@@ -82,7 +86,7 @@ const isJson = ({ req }: Context): boolean =>
 export const guard =
   (token: string): MiddlewareHandler =>
   async (context, next) => {
-    for (const [name, value] of Object.entries(HEADERS)) context.header(name, value);
+    setHeaders(context);
     if (isForeign(context)) return refuse(context, 403, "the Origin header must be this address");
     if (isPrintedAddress(context, token)) {
       const attributes = { httpOnly: true, sameSite: "Strict", path: "/" } as const;
@@ -93,5 +97,8 @@ export const guard =
     if (!READS.has(context.req.method) && !isJson(context)) {
       return refuse(context, 415, "content-type must be application/json");
     }
-    return next();
+    await next();
+    // A stream of events sets a cache-control of its own.
+    setHeaders(context);
+    return undefined;
   };

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Admin } from "../../../lib/admin/admin.ts";
 import { createConsoleApp } from "../../../lib/console/app.ts";
 import { openConsole, type ServedConsole } from "../../../lib/console/console.ts";
+import { CONSOLE_CHANGES, CONSOLE_READS } from "../../support/console-routes.ts";
 import { silentLog } from "../../support/logs.ts";
 
 const TOKEN = "the-token";
@@ -42,6 +43,7 @@ const admin: Admin = {
     changes: async () => [],
     totals: async () => ({ bucket: null, totals: [], leftOut: [] }),
   },
+  events: { isLive: true, recent: () => [], async *follow() {} },
   thresholds: async () => ({
     account: "a",
     config: { kind: "not-configured" },
@@ -64,42 +66,8 @@ const admin: Admin = {
   },
 };
 
-const CHANGES = [
-  "/commands",
-  "/commands/cancel",
-  "/commands/check",
-  "/commands/c1/cancel",
-  "/commands/c1/resolve",
-  "/accounts/a/lift-pause",
-  "/events",
-  "/jobs/snapshot-prices/run",
-  "/dead-letters/redrive",
-  "/dead-letters/delete",
-];
-const READS = [
-  "/",
-  "/open",
-  "/operations",
-  "/tasks/local/t1",
-  "/provider",
-  "/provider/records/containers",
-  "/provider/tasks",
-  "/provider/requests",
-  "/assets/main.js",
-  "/session",
-  "/commands",
-  "/commands/c1",
-  "/commands/cancel/preview",
-  "/dead-letters",
-  "/dead-letters/redrive/preview?queue=commands",
-  "/prices",
-  "/prices/p1",
-  "/price-changes?since=2026-01-31T12:00:00Z",
-  "/price-totals",
-  "/thresholds",
-  "/ai-tasks",
-  "/no-such-path",
-];
+const READS = [...CONSOLE_READS, "/no-such-path"];
+const CHANGES = CONSOLE_CHANGES;
 
 const options = {
   admin,
@@ -120,6 +88,20 @@ const ask = (path: string, headers: Record<string, string> = {}, method = "GET")
 
 beforeEach(() => {
   calls.length = 0;
+});
+
+it.each([
+  ["GET", CONSOLE_READS],
+  ["POST", CONSOLE_CHANGES],
+])("every route by %s is in the list of the tests", (method, paths) => {
+  const forms = app.routes
+    .filter((route) => route.method !== "ALL")
+    .filter((route) => route.method === method || !["GET", "POST"].includes(route.method))
+    .map(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`));
+
+  expect(forms.length).toBeGreaterThan(8);
+  const known = paths.map((path) => path.replace(/\?.*/, ""));
+  for (const form of forms) expect(known).toContainEqual(expect.stringMatching(form));
 });
 
 describe("a request without the token", () => {
@@ -235,13 +217,14 @@ describe("a request with the token", () => {
   });
 
   it("gets answers that no cache keeps and no frame shows", async () => {
-    const { headers } = await ask("/session", { ...AUTHORIZED, origin: ORIGIN });
-
-    expect(headers.get("cache-control")).toBe("no-store");
-    expect(headers.get("x-content-type-options")).toBe("nosniff");
-    expect(headers.get("content-security-policy")).toMatch(
-      /^default-src 'none'; script-src 'self'; style-src 'self';.*frame-ancestors 'none'$/,
-    );
+    for (const path of READS) {
+      const { headers } = await ask(path, { ...AUTHORIZED, origin: ORIGIN });
+      expect(headers.get("cache-control"), path).toBe("no-store");
+      expect(headers.get("x-content-type-options"), path).toBe("nosniff");
+      expect(headers.get("content-security-policy"), path).toMatch(
+        /^default-src 'none'; script-src 'self'; style-src 'self';.*frame-ancestors 'none'$/,
+      );
+    }
   });
 
   it("reads which parts the console has", async () => {

@@ -1,0 +1,42 @@
+/** A path of every route of the console that reads. */
+export const CONSOLE_READS = [
+  "/",
+  "/assets/main.js",
+  "/assets/main.css",
+  "/session",
+  "/open",
+  "/operations",
+  "/commands",
+  "/commands/c1",
+  "/commands/cancel/preview?operation=update-container",
+  "/tasks/main/t1",
+  "/events?recent=1000",
+  "/events/stream",
+  "/dead-letters",
+  "/dead-letters/redrive/preview?queue=commands",
+  "/dead-letters/delete/preview?queue=commands",
+  "/prices",
+  "/prices/p1",
+  "/price-changes?since=2026-01-31T12:00:00Z",
+  "/price-totals",
+  "/thresholds",
+  "/ai-tasks",
+  "/provider",
+  "/provider/records/containers",
+  "/provider/tasks",
+  "/provider/requests",
+];
+
+/** A path of every route of the console that takes a body. */
+export const CONSOLE_CHANGES = [
+  "/commands",
+  "/commands/cancel",
+  "/commands/check",
+  "/commands/c1/cancel",
+  "/commands/c1/resolve",
+  "/accounts/a/lift-pause",
+  "/events",
+  "/jobs/snapshot-prices/run",
+  "/dead-letters/redrive",
+  "/dead-letters/delete",
+];
