@@ -81,3 +81,26 @@ test("keeps filters in the address, and leads back to all commands", async () =>
   await expect.poll(() => rows.count()).toBe(2);
   expect(troubles).toEqual([]);
 });
+
+test("shows a new command after its event, before the next regular read", async () => {
+  const run = await startLane([]);
+  const { page, troubles } = await openTab();
+  await page.clock.install();
+  const followed = page.waitForRequest((request) => request.url().endsWith("/events/stream"));
+  await page.goto(run.pageUrl);
+  const rows = page.locator("main tbody tr");
+  await followed;
+  await expect.poll(() => rows.count()).toBe(1);
+  const startedAt = await page.evaluate(() => Date.now());
+
+  await run.post("/commands", updatePolicy("new"));
+
+  // The time of the page passes only here, so that the regular read after 2 s is far away.
+  const pass = async (): Promise<number> => {
+    await page.clock.runFor(10);
+    return rows.count();
+  };
+  await expect.poll(pass).toBe(2);
+  expect((await page.evaluate(() => Date.now())) - startedAt).toBeLessThan(2_000);
+  expect(troubles).toEqual([]);
+});

@@ -40,13 +40,17 @@ const olderThan = ({ rows, cursor }: ListPage, query: Readonly<Record<string, st
 const Nothing = (props: {
   query: Readonly<Record<string, string>>;
   page: ListPage;
+  canSend: boolean;
 }): JSX.Element => {
   const { limit: _, ...filters } = props.query;
   if (props.page.cursor !== undefined) {
     return <Empty>None of the commands that this page examined matches. Older ones may.</Empty>;
   }
   return Object.keys(filters).length === 0 ? (
-    <Empty>No commands yet. Send one: npx skyhook send --help</Empty>
+    <Empty>
+      No commands yet.{" "}
+      {props.canSend ? <a href="#/send">Send one</a> : "Send one: npx skyhook send"}
+    </Empty>
   ) : (
     <Empty>
       No command matches the filters. <a href="#/commands">Show all commands</a>
@@ -84,7 +88,9 @@ export const CommandsPage = (props: { route: Route; session: Session }): JSX.Ele
       )}
       {!data && <Pending error={error} />}
       {data && error && <ErrorNote error={error} />}
-      {data?.rows.length === 0 && <Nothing query={query} page={data} />}
+      {data?.rows.length === 0 && (
+        <Nothing query={query} page={data} canSend={session.features.includes("send")} />
+      )}
       {data && data.rows.length > 0 && (
         <Table
           label="Commands"
