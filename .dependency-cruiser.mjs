@@ -1,7 +1,7 @@
 /**
  * Import directions between folders: functions → skyhook.ts → intake, engine, jobs → provider → ledger →
- * events, contract, ports. Adapters (`platform/aws`, `local`) are named only by composition; the service knows
- * the contract, the ports and itself.
+ * events, contract, ports; and cli → console → admin → intake, engine, jobs. Adapters (`platform/aws`, `local`) are
+ * named only by composition; the service knows the contract, the ports and itself.
  */
 const only = (from, allowed) => ({
   name: `${from.replace(/^lib\//, "")}-imports`,
@@ -68,7 +68,7 @@ export default {
       severity: "error",
       comment: "use the clock and random ports in lib/platform/ports instead",
       from: {
-        path: "^lib/(admin|config|contract|engine|events|intake|jobs|ledger|provider|service)/",
+        path: "^lib/(admin|config|console|contract|engine|events|intake|jobs|ledger|provider|service)/",
       },
       to: { path: "^(node:)?timers" },
     },
