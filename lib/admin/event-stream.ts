@@ -17,7 +17,10 @@ export const streamedEventSchema = z.object({
   operation: z.string().optional(),
   /** `default`: the bus for events of AWS services. Absent for Skyhook's own bus. */
   bus: z.literal("default").optional(),
-  /** The whole event as EventBridge delivers it; only of a local run. */
+  /**
+   * The event as EventBridge delivers it; only of a local run. The detail is empty unless Skyhook published the event:
+   * a request of another sender holds secrets.
+   */
   event: z
     .object({
       ...{ version: z.string(), id: z.string(), "detail-type": z.string(), source: z.string() },

@@ -27,7 +27,10 @@ const detailSchema = z.object({
     .catch(undefined),
 });
 
-const toStreamed = (event: BusEvent, bus: "default" | undefined): StreamedEvent => {
+/** How an event came: published by Skyhook, or put by another sender on one of the buses. */
+type Origin = "own" | "other" | "default";
+
+const toStreamed = (event: BusEvent, origin: Origin): StreamedEvent => {
   const { metadata, data } = detailSchema.safeParse(event.detail).data ?? {};
   const commandId = metadata?.commandId ?? data?.requestedCommandId;
   return {
@@ -35,8 +38,9 @@ const toStreamed = (event: BusEvent, bus: "default" | undefined): StreamedEvent 
     sender: metadata?.sender ?? event.account,
     ...(commandId !== undefined && { commandId }),
     ...(data?.operation !== undefined && { operation: data.operation }),
-    ...(bus && { bus }),
-    event: { ...event },
+    ...(origin === "default" && { bus: origin }),
+    // A request of another sender holds secrets; what Skyhook publishes holds none.
+    event: { ...event, detail: origin === "own" ? event.detail : {} },
   };
 };
 
@@ -46,8 +50,7 @@ interface Kept {
 }
 
 export interface EventStream extends EventSource {
-  /** @param bus absent: Skyhook's own bus */
-  add(event: BusEvent, bus?: "default"): void;
+  add(event: BusEvent, origin: Origin): void;
 }
 
 /**
@@ -107,8 +110,8 @@ export const createEventStream = ({
 
   return {
     isLive: true,
-    add(event, bus) {
-      const streamed = toStreamed(event, bus);
+    add(event, origin) {
+      const streamed = toStreamed(event, origin);
       const size = Buffer.byteLength(JSON.stringify(streamed));
       kept.push({ event: streamed, bytes: size });
       bytes += size;

@@ -89,7 +89,8 @@ export const createLocalAdmin = (automation: Automation): Admin => {
   const rejections = rememberRejections(automation);
   const letters = deadLetterDepsOf(automation);
   const events = createEventStream({ run: deps.runner, clock });
-  bus.subscribe(async (event) => events.add(event));
+  bus.subscribeToOwn(async (event) => events.add(event, "own"));
+  bus.subscribeToOthers(async (event) => events.add(event, "other"));
   automation.defaultBus.subscribe(async (event) => events.add(event, "default"));
   const keyOf = ({ sender = LOCAL_SENDER, id }: Parameters<Admin["cancel"]>[0]): string =>
     commandKey({ sender, id });

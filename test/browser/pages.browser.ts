@@ -9,6 +9,8 @@ const PAGES = [
   "send",
   "lanes",
   "tasks",
+  "dead-letters",
+  "events",
   "thresholds",
   "prices",
   "ai-tasks",

@@ -1,52 +1,13 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { CancelAnswer, ResolveAnswer, Session, Verdict } from "../../admin/answers.ts";
 import type { CommandView } from "../../admin/command-view.ts";
-import { type ApiError, post, withQuery } from "./api.ts";
+import { post, withQuery } from "./api.ts";
+import { DialogForm } from "./dialog-form.tsx";
 import { linkTo } from "./hooks.ts";
-import { Dialog, ErrorNote } from "./parts.tsx";
 
 const pathOf = ({ commandId, sender }: CommandView, action: string): string =>
   withQuery(`/commands/${encodeURIComponent(commandId)}/${action}`, { sender });
-
-/** The parts that both dialogs share: the failure, the action, and the way back. */
-const DialogForm = (props: {
-  title: string;
-  action: string;
-  back: string;
-  onAct: (form: FormData) => Promise<void>;
-  onClose: () => void;
-  children: ComponentChildren;
-}): JSX.Element => {
-  const [error, setError] = useState<ApiError>();
-  const [isActing, setActing] = useState(false);
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setActing(true);
-    try {
-      await props.onAct(new FormData(event.currentTarget as HTMLFormElement));
-    } catch (failure) {
-      setError(failure as ApiError);
-      setActing(false);
-    }
-  };
-  return (
-    <Dialog title={props.title} onClose={props.onClose}>
-      <form onSubmit={submit}>
-        {props.children}
-        {error && <ErrorNote error={error} />}
-        <div class="actions">
-          <button type="submit" disabled={isActing}>
-            {props.action}
-          </button>
-          <button type="button" class="quiet" onClick={props.onClose}>
-            {props.back}
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
-};
 
 const cancelText = (answer: CancelAnswer): string => {
   switch (answer.kind) {

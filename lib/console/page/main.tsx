@@ -5,6 +5,8 @@ import { AiTasksPage } from "./ai-tasks.tsx";
 import { type Connection, get, onConnection } from "./api.ts";
 import { CommandPage } from "./command.tsx";
 import { CommandsPage } from "./commands.tsx";
+import { DeadLettersPage } from "./dead-letters.tsx";
+import { EventsPage } from "./events.tsx";
 import { type Route, useLoaded, useRoute } from "./hooks.ts";
 import { LanesPage } from "./lanes.tsx";
 import { Empty, PageHead, Pending } from "./parts.tsx";
@@ -38,6 +40,8 @@ const PAGES: readonly Page[] = [
   { name: "send", label: "Send", needs: "send", component: SendPage },
   { name: "lanes", label: "Lanes", component: LanesPage },
   { name: "tasks", label: "Tasks", component: TasksPage },
+  { name: "dead-letters", label: "Dead letters", component: DeadLettersPage },
+  { name: "events", label: "Events", needs: "events", component: EventsPage },
   { name: "thresholds", label: "Thresholds", needs: "thresholds", component: ThresholdsPage },
   { name: "prices", label: "Prices", component: PricesPage },
   { name: "ai-tasks", label: "AI tasks", needs: "aiTasks", component: AiTasksPage },

@@ -2,10 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openDataDirectory } from "../../../lib/local/data-directory.ts";
-import { openLevelStore } from "../../../lib/local/durable-store.ts";
-import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
-import { createSystemClock, createSystemRandom } from "../../../lib/platform/system.ts";
+import { buryIn } from "../../support/bury.ts";
 import { updateContainer, updatePolicy } from "../../support/requests.ts";
 import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
 
@@ -20,28 +17,6 @@ const run = async (...args: readonly string[]) => {
   const ended = await runSkyhook(args, environment);
   outputs.push(ended.stdout, ended.stderr);
   return ended;
-};
-
-/** Leaves messages in the state after ten failed receives each. */
-const buryIn = async (folder: string, bodies: readonly string[]): Promise<void> => {
-  const random = createSystemRandom();
-  const store = await openLevelStore({
-    directory: (await openDataDirectory(folder, random)).messages,
-    failing: new AbortController(),
-  });
-  const map = store.map("commands.fifo");
-  const queue = await openFifoQueue({
-    map,
-    clock: createSystemClock(),
-    random,
-    maxReceiveCount: 1,
-  });
-  for (const [at, body] of bodies.entries()) {
-    await queue.send({ body, groupId: "g1", deduplicationId: `d${at}` });
-  }
-  await queue.receive(10, 0);
-  await queue.receive(10, 0);
-  await store.close();
 };
 
 const idsIn = (text: string): readonly string[] =>

@@ -34,18 +34,18 @@ const idIn = (item: StreamItem | undefined) => (item?.kind === "event" ? item.ev
 describe("the event stream of a run", () => {
   test("yields events in order, those from before on request", async () => {
     const opened = open();
-    for (const id of ["a", "b", "c"]) opened.stream.add(eventOf(id));
+    for (const id of ["a", "b", "c"]) opened.stream.add(eventOf(id), "own");
     const { next } = reader(opened, { recent: 2 });
 
     expect([idIn(await next()), idIn(await next())]).toEqual(["b", "c"]);
     const coming = next();
-    opened.stream.add(eventOf("d"));
+    opened.stream.add(eventOf("d"), "own");
     expect(idIn(await coming)).toBe("d");
   });
 
   test("continues after a cursor without loss or repetition", async () => {
     const opened = open();
-    for (const id of ["a", "b", "c"]) opened.stream.add(eventOf(id));
+    for (const id of ["a", "b", "c"]) opened.stream.add(eventOf(id), "own");
     const first = await reader(opened, { recent: 3 }).next();
     const after = first?.kind === "event" ? first.cursor : "none";
 
@@ -56,10 +56,10 @@ describe("the event stream of a run", () => {
 
   test("reports a gap to a reader that fell behind, and keeps no more than 1,000 events", async () => {
     const opened = open();
-    opened.stream.add(eventOf("first"));
+    opened.stream.add(eventOf("first"), "own");
     const { next } = reader(opened, { recent: 1 });
     await next();
-    for (let n = 0; n < 1_500; n += 1) opened.stream.add(eventOf(`e${n}`));
+    for (let n = 0; n < 1_500; n += 1) opened.stream.add(eventOf(`e${n}`), "own");
 
     expect(await next()).toEqual({ kind: "gap", missed: 500 });
     expect(idIn(await next())).toBe("e500");
@@ -68,7 +68,7 @@ describe("the event stream of a run", () => {
   test("keeps no more than 8 MiB", async () => {
     const opened = open();
     const text = "x".repeat(200_000);
-    for (let n = 0; n < 100; n += 1) opened.stream.add(eventOf(`e${n}`, { text }));
+    for (let n = 0; n < 100; n += 1) opened.stream.add(eventOf(`e${n}`, { text }), "own");
 
     const { next } = reader(opened, { recent: 1_000 });
 
@@ -79,7 +79,7 @@ describe("the event stream of a run", () => {
     "reports a gap for the cursor %j, which is none of this run",
     async (after) => {
       const opened = open();
-      opened.stream.add(eventOf("a"));
+      opened.stream.add(eventOf("a"), "own");
       const { next } = reader(opened, { after });
 
       expect(await next()).toEqual({ kind: "gap" });
@@ -89,7 +89,7 @@ describe("the event stream of a run", () => {
 
   test("shows a sign of life while nothing happens, with the newest cursor", async () => {
     const opened = open();
-    opened.stream.add(eventOf("a"));
+    opened.stream.add(eventOf("a"), "own");
     const { next } = reader(opened);
     const coming = next();
     await opened.clock.advance(15_000);
@@ -111,7 +111,7 @@ describe("the event stream of a run", () => {
   test("yields only accepted events, also of those from before", async () => {
     const opened = open();
     for (const id of ["a", "b", "c"]) {
-      opened.stream.add(eventOf(id, { metadata: { commandId: id } }));
+      opened.stream.add(eventOf(id, { metadata: { commandId: id } }), "own");
     }
     const filter = { types: ["Some*", "Other"], command: "b" };
     const { next } = reader(opened, { filter, recent: 1 });
@@ -121,13 +121,27 @@ describe("the event stream of a run", () => {
     expect(opened.stream.recent?.({ types: ["Som", "S"] }, 5)).toEqual([]);
   });
 
+  test("hides the content of an event that another sender put, because it may hold secrets", async () => {
+    const opened = open();
+    const detail = { metadata: { commandId: "c1" }, data: { body: { envs: { TOKEN: "hush" } } } };
+    for (const origin of ["own", "other", "default"] as const) {
+      opened.stream.add(eventOf(origin, detail), origin);
+    }
+
+    const [own, ...others] = opened.stream.recent?.({ types: [] }, 3) ?? [];
+
+    expect(own?.event?.detail).toEqual(detail);
+    expect(others).toMatchObject([{ commandId: "c1" }, { commandId: "c1", bus: "default" }]);
+    expect(JSON.stringify(others)).not.toContain("hush");
+  });
+
   test("names the command of an event, its sender and its bus", async () => {
     const opened = open();
     opened.stream.add(
       eventOf("a", { metadata: { commandId: "c1", sender: "own" }, data: { operation: "op" } }),
       "default",
     );
-    opened.stream.add(eventOf("b", { metadata: "of another format" }));
+    opened.stream.add(eventOf("b", { metadata: "of another format" }), "own");
     const { next } = reader(opened, { recent: 2 });
 
     expect(await next()).toMatchObject({
