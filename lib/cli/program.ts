@@ -24,7 +24,7 @@ const VERBS: readonly Verb[] = [
   },
   {
     usage: "console [options]",
-    summary: "Serve the console of a deployed stage",
+    summary: "Print the address of the console, or serve that of a stage",
     load: async () => (await import("./commands/console.ts")).declareConsole,
   },
   {

@@ -12,6 +12,9 @@ export const tokenOf = (secret: string): string =>
 /** A token of a console that keeps no secret. UUIDs would be easier to guess. */
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
+/** The address that opens the page: it sets the page's cookie. @param url without a trailing slash */
+export const pageAddress = (url: string, token: string): string => `${url}/?token=${token}`;
+
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 const isEqual = (given: string, token: string): boolean =>

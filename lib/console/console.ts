@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type HttpApp, type ServedService, serve } from "../service/serve.ts";
 import { type ConsoleOptions, createConsoleApp } from "./app.ts";
+import { pageAddress } from "./auth.ts";
 
 const DEFAULT_PORT = 4747;
 /** Ports to try; if all are taken, any free port is used. */
@@ -66,5 +67,5 @@ export const openConsole = async (
   };
   const served = port === undefined ? await serveAtDefault(app) : await serve(app, port);
   const { token } = options;
-  return { ...served, token, pageUrl: `${served.url}/?token=${token}` };
+  return { ...served, token, pageUrl: pageAddress(served.url, token) };
 };

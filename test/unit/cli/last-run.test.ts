@@ -45,6 +45,25 @@ test("commands find the last run without an address, and each run gets its own p
   expect(second.port).not.toBe(first.port);
 });
 
+test("console prints the address of the page that a run has printed", async () => {
+  const { run, url } = await startRun();
+
+  const printed = await runSkyhook(["console"], environment);
+  const named = await runSkyhook(["console", "--endpoint", url], environment);
+  const unknown = await runSkyhook(["console", "--endpoint", "127.0.0.1:9"], environment);
+  const mixed = await runSkyhook(["console", "--allow-changes"], environment);
+  run.child.kill("SIGINT");
+  await run.ended();
+
+  expect(run.stderr()).toContain(`Console: ${printed.stdout}`);
+  expect(named.stdout).toBe(printed.stdout);
+  expect(unknown).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("no token of a run at http://127.0.0.1:9 is known"),
+  });
+  expect(mixed).toMatchObject({ exitCode: 2, stderr: "--allow-changes: only with --stage\n" });
+});
+
 test("a run without a demo prints one blank line before the next steps", async () => {
   const { run } = await startRun();
   run.child.kill("SIGINT");
