@@ -1,9 +1,9 @@
 import pLimit from "p-limit";
 import * as z from "zod";
+import { isoText } from "../events/event.ts";
 import { type AiTask, aiTaskPartition, aiTasks, eventOfAiTask } from "../jobs/ai-tasks/ai-task.ts";
 import { type AiWatch, aiWatches } from "../jobs/ai-tasks/ai-watch.ts";
 import type { Ledger, ListEntry } from "../platform/ports/ledger.ts";
-import { instant } from "./command-view.ts";
 
 /** The newest entry that a page follows, as the list sorts it. */
 export const aiTasksQuerySchema = z.strictObject({
@@ -69,16 +69,16 @@ const named = (taskName: string | undefined) => (taskName === undefined ? {} : {
 
 const watchOf = ({ taskName, fullReadAt, list }: AiWatch): AiTasksView["watch"] => ({
   ...named(taskName),
-  ...(fullReadAt !== undefined && { fullReadAt: instant(fullReadAt) }),
-  ...(list && { list: { ...list, since: instant(list.since) } }),
+  ...(fullReadAt !== undefined && { fullReadAt: isoText(fullReadAt) }),
+  ...(list && { list: { ...list, since: isoText(list.since) } }),
 });
 
 const openOf = ({ open }: AiWatch): AiTasksView["open"] =>
   open.map(({ taskId, taskName, seenAt, missing }) => ({
     taskId,
     ...named(taskName),
-    ...(seenAt !== undefined && { seenAt: instant(seenAt) }),
-    ...(missing && { missingSince: instant(missing.since) }),
+    ...(seenAt !== undefined && { seenAt: isoText(seenAt) }),
+    ...(missing && { missingSince: isoText(missing.since) }),
   }));
 
 const overOf = (record: AiTask): AiTasksView["over"] => {
@@ -92,8 +92,8 @@ const overOf = (record: AiTask): AiTasksView["over"] => {
       ...named(taskName),
       state: state.kind,
       ...(state.kind === "ended" && { status: state.status }),
-      at: instant(at),
-      ...(state.kind === "vanished" && { missingSince: instant(state.missingSince) }),
+      at: isoText(at),
+      ...(state.kind === "vanished" && { missingSince: isoText(state.missingSince) }),
       event: published,
     },
   ];

@@ -1,10 +1,10 @@
 import pLimit, { type LimitFunction } from "p-limit";
 import * as z from "zod";
 import { commandKey } from "../engine/command.ts";
+import { isoText } from "../events/event.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { type CancelAnswer, cancelAnswerSchema } from "./answers.ts";
-import { instant } from "./command-view.ts";
 import {
   type BoundedQuery,
   type BulkQuery,
@@ -75,7 +75,7 @@ const actOnPage = async (
   act: Act,
 ): Promise<BulkPage> => {
   const now = clock.now();
-  const until = query.until ?? instant(now);
+  const until = query.until ?? isoText(now);
   const page = await listCommands(ledger, { ...query, until, limit: PAGE_LIMIT }, now);
   const queues = new Map<string, LimitFunction>();
   const parallel = pLimit(MAX_LANES);

@@ -10,6 +10,7 @@ import {
 } from "../engine/command.ts";
 import { createdBy } from "../engine/command-events.ts";
 import type { Rejected } from "../engine/rejection.ts";
+import { isoText } from "../events/event.ts";
 import type { JsonObject } from "../platform/ports/ledger.ts";
 import { type TaskView, tasksOf } from "./command-tasks.ts";
 import { type DerivedEvent, rejectionEvents } from "./derived-events.ts";
@@ -108,12 +109,10 @@ export interface CommandView {
   readonly personCan: readonly OperatorAction[];
 }
 
-export const instant = (at: number): string => new Date(at).toISOString();
-
 const attemptView = ({ startedAt, endedAt, ...kept }: NumberedAttempt): AttemptView => ({
   ...kept,
-  startedAt: instant(startedAt),
-  ...(endedAt !== undefined && { endedAt: instant(endedAt) }),
+  startedAt: isoText(startedAt),
+  ...(endedAt !== undefined && { endedAt: isoText(endedAt) }),
 });
 
 /** Actions after a follow-task has ended; none if the results of all its tasks are known. */
@@ -148,7 +147,7 @@ const endOf = (command: Command): Partial<CommandView> => {
   if (!isEnded(command)) return {};
   const { endedAt, outcome, reason, tag, wouldSend, problems } = command.state;
   return {
-    endedAt: instant(endedAt),
+    endedAt: isoText(endedAt),
     ...(outcome !== undefined && { outcome }),
     ...(reason !== undefined && { reason }),
     ...(tag !== undefined && { tag }),
@@ -158,9 +157,9 @@ const endOf = (command: Command): Partial<CommandView> => {
 };
 
 const operatorFields = ({ cancelRequestedAt, resolution }: Command): Partial<CommandView> => ({
-  ...(cancelRequestedAt !== undefined && { cancelRequestedAt: instant(cancelRequestedAt) }),
+  ...(cancelRequestedAt !== undefined && { cancelRequestedAt: isoText(cancelRequestedAt) }),
   ...(resolution && {
-    resolution: { ...resolution, resolvedAt: instant(resolution.resolvedAt) },
+    resolution: { ...resolution, resolvedAt: isoText(resolution.resolvedAt) },
   }),
 });
 
@@ -198,13 +197,13 @@ export const viewOf = (
     taskIds: tasksOf(command).map(({ id }) => id),
     tasks,
     ...(created && { createdResources: created }),
-    acceptedAt: instant(command.acceptedAt),
-    deadline: instant(command.deadline),
+    acceptedAt: isoText(command.acceptedAt),
+    deadline: isoText(command.deadline),
     history: attempts.map(attemptView),
     events,
     request: storedRequest(command),
     ...(waitsFor && { waitsFor }),
-    ...(pausedUntil !== undefined && { accountPausedUntil: instant(pausedUntil) }),
+    ...(pausedUntil !== undefined && { accountPausedUntil: isoText(pausedUntil) }),
     isUncertain: command.uncertain !== undefined,
     ...operatorFields(command),
     personCan: actionsOn(command),
@@ -219,5 +218,5 @@ export type RejectionView = Omit<Rejected, "digest" | "publishedAs" | "rejectedA
 
 export const rejectionView = (rejected: Rejected): RejectionView => {
   const { digest: _, publishedAs: __, rejectedAt, ...shown } = rejected;
-  return { ...shown, rejectedAt: instant(rejectedAt), events: rejectionEvents(rejected) };
+  return { ...shown, rejectedAt: isoText(rejectedAt), events: rejectionEvents(rejected) };
 };

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { isoText } from "../events/event.ts";
 import type { HeldDeadLetter } from "../platform/ports/dead-letters.ts";
 import type { Explanation } from "./answers.ts";
-import { instant } from "./command-view.ts";
 
 /** Selects dead letters for a bulk action; an absent field accepts everything. */
 export const deadLetterFilterSchema = z
@@ -41,6 +41,6 @@ export const chooserOf = (selection: Selection, now: number) => {
       filter === undefined ||
       ((filter.queue ?? queue) === queue && arrivedAt >= since && arrivedAt <= until),
     fits: ({ diagnosis }: Explanation): boolean => (filter?.reason ?? diagnosis) === diagnosis,
-    until: instant(until),
+    until: isoText(until),
   };
 };

@@ -1,10 +1,9 @@
 import { type Command, isEnded, splitCommandKey } from "../engine/command.ts";
 import type { CommandRequest, RejectionReason } from "../engine/request.ts";
-import { clipped, listedProblems } from "../events/event.ts";
+import { clipped, isoText, listedProblems } from "../events/event.ts";
 import type { DeadLetter } from "../platform/ports/dead-letters.ts";
 import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
 import type { Explanation } from "./answers.ts";
-import { instant } from "./command-view.ts";
 import { type DeadLetterContent, readDeadLetter } from "./dead-letter.ts";
 import { type Diagnosis, type DiagnosisContext, diagnose } from "./diagnosis.ts";
 import { redactedBody } from "./redacted-request.ts";
@@ -149,8 +148,8 @@ const shownRequest = (given: CommandRequest): JsonObject => {
     params: request.params,
     query: request.query,
     ...(body && { body }),
-    ...(askedAt !== undefined && { askedAt: instant(askedAt) }),
-    ...(deadline !== undefined && { deadline: instant(deadline) }),
+    ...(askedAt !== undefined && { askedAt: isoText(askedAt) }),
+    ...(deadline !== undefined && { deadline: isoText(deadline) }),
     ...(after.length > 0 && { after }),
     ...(guards.length > 0 && { guards: JSON.parse(JSON.stringify(guards)) }),
     ...(dryRun && { dryRun }),
@@ -174,7 +173,7 @@ const ledgerFields = (diagnosis: Diagnosis): Partial<Explanation> => {
   const command = "command" in diagnosis ? diagnosis.command : undefined;
   if (!command) return {};
   const { operation, account, lane, state } = command;
-  const endedAt = isEnded(command) ? { endedAt: instant(command.state.endedAt) } : {};
+  const endedAt = isEnded(command) ? { endedAt: isoText(command.state.endedAt) } : {};
   return { operation, account, lane, status: state.status, ...endedAt };
 };
 
@@ -217,7 +216,7 @@ export const explain = async (
   return {
     messageId: letter.messageId,
     ...(letter.groupId !== undefined && { groupId: letter.groupId }),
-    cameAt: instant(letter.arrivedAt),
+    cameAt: isoText(letter.arrivedAt),
     receiveCount: letter.receiveCount,
     bytes: Buffer.byteLength(letter.body),
     queue: letter.queue,

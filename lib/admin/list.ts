@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { commands } from "../engine/command.ts";
 import { readListedRejection } from "../engine/rejection.ts";
+import { isoText } from "../events/event.ts";
 import { behindInstant, dayOf, newestFirst, partitionsOf } from "../ledger/listing.ts";
 import { isUnreadable } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS, MAX_DEADLINE_MS } from "../ledger/retention.ts";
 import type { Ledger, ListEntry } from "../platform/ports/ledger.ts";
-import { instant } from "./command-view.ts";
 
 /**
  * Approximate maximum of entries and days that one page examines. A rare status or a long period takes more
@@ -139,8 +139,8 @@ const commandRow = async (ledger: Ledger, key: string): Promise<ListRow | undefi
   const { id, sender, account, operation, lane, state, acceptedAt } = command;
   return {
     ...{ id, sender, account, operation, resource: lane, status: state.status },
-    at: instant(acceptedAt),
-    ...("endedAt" in state && { endedAt: instant(state.endedAt) }),
+    at: isoText(acceptedAt),
+    ...("endedAt" in state && { endedAt: isoText(state.endedAt) }),
     ...("outcome" in state && state.outcome !== undefined && { outcome: state.outcome }),
     ...("reason" in state && state.reason !== undefined && { reason: state.reason }),
   };
@@ -154,7 +154,7 @@ const rejectionRow = async (
   const listed = await readListedRejection(ledger, sender, id);
   if (!listed) return undefined;
   const { commandId = id, operation, reason, rejectedAt } = listed;
-  return { id: commandId, sender, operation, status: "rejected", reason, at: instant(rejectedAt) };
+  return { id: commandId, sender, operation, status: "rejected", reason, at: isoText(rejectedAt) };
 };
 
 /** The row of an entry; undefined if its item has been deleted since. */
@@ -188,7 +188,7 @@ const daysBack = (sort: string, oldest: string, count: number): readonly string[
   const newest = Date.parse(dayOf(sort));
   const all = (newest - Date.parse(dayOf(oldest))) / DAY_MS + 1;
   return Array.from({ length: Math.min(all, count) }, (_, ago) =>
-    dayOf(instant(newest - ago * DAY_MS)),
+    dayOf(isoText(newest - ago * DAY_MS)),
   );
 };
 
@@ -260,7 +260,7 @@ const boundsOf = ({ since, until, cursor }: ListQuery, now: number) => {
   const from = behindInstant(end);
   const goesOn = cursor === undefined ? from : sortOf(cursor);
   // No record is older than 1970, whose texts sort like instants.
-  return { from: goesOn < from ? goesOn : from, oldest: instant(Math.max(0, start)) };
+  return { from: goesOn < from ? goesOn : from, oldest: isoText(Math.max(0, start)) };
 };
 
 /**

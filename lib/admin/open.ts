@@ -10,9 +10,9 @@ import {
 import { lanes } from "../engine/lane.ts";
 import { longestPause } from "../engine/poller/check-tasks.ts";
 import type { Task } from "../engine/task.ts";
+import { isoText } from "../events/event.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { type RecordedTask, readTask, recordedTask, tasksOf } from "./command-tasks.ts";
-import { instant } from "./command-view.ts";
 import { dueCommands, MAX_COMMANDS, readable } from "./due-commands.ts";
 
 const MAX_READS_AT_ONCE = 32;
@@ -66,7 +66,7 @@ const laneMember = (key: string, known: ReadonlyMap<string, Command>): LaneMembe
   const command = known.get(key);
   if (!command) return { sender, commandId };
   const { operation, state, acceptedAt } = command;
-  return { sender, commandId, operation, status: state.status, acceptedAt: instant(acceptedAt) };
+  return { sender, commandId, operation, status: state.status, acceptedAt: isoText(acceptedAt) };
 };
 
 const byTime =
@@ -88,7 +88,7 @@ const readLane = async (
 ): Promise<LaneView | undefined> => {
   const lane = (await readable(lanes.read(ledger, name)))?.value;
   if (lane?.holder === undefined) return undefined;
-  const since = instant(heldSince(lane.changedAt, known.get(lane.holder)));
+  const since = isoText(heldSince(lane.changedAt, known.get(lane.holder)));
   return {
     lane: name,
     holder: { ...laneMember(lane.holder, known), since },
@@ -107,9 +107,9 @@ const followedTask = (
 ): FollowedTaskView => {
   const next = task && nextCheckBy(task, now);
   return {
-    ...{ account, taskId, sender, commandId: id, operation, deadline: instant(deadline) },
+    ...{ account, taskId, sender, commandId: id, operation, deadline: isoText(deadline) },
     ...(task && { recorded: recordedTask(task) }),
-    ...(next !== undefined && { nextCheckBy: instant(next) }),
+    ...(next !== undefined && { nextCheckBy: isoText(next) }),
   };
 };
 
@@ -137,7 +137,7 @@ export const readOpenWork = async (ledger: Ledger, now: number): Promise<OpenWor
     followedTask(command, id, await readable(readTask(ledger, command, id)), now),
   );
   return {
-    at: instant(now),
+    at: isoText(now),
     lanes: laneViews
       .filter((lane) => lane !== undefined)
       .toSorted(byTime(({ holder }) => holder.since)),

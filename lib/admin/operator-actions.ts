@@ -10,12 +10,12 @@ import {
 } from "../engine/command-transitions.ts";
 import { depsFor } from "../engine/deps.ts";
 import { changeCommand, type EndDeps } from "../engine/finish.ts";
+import { isoText } from "../events/event.ts";
 import { isUnreadable } from "../ledger/record.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { endPause, pauseEndOf, rateLimits } from "../provider/rate-limit.ts";
 import type { CancelAnswer, LiftAnswer, ResolveAnswer, Verdict } from "./answers.ts";
-import { instant } from "./command-view.ts";
 
 /** Tolerance for clock differences: a lease holder counts as dead only this long after the lease expires. */
 const CLOCK_DIFFERENCE_MS = 5 * 60 * 1000;
@@ -53,7 +53,7 @@ const cancelAnswer = (command: Command, now: number): CancelAnswer => {
     const ended = {
       status,
       ...(reason !== undefined && { reason }),
-      endedAt: instant(endedAt),
+      endedAt: isoText(endedAt),
     };
     if (command.cancelRequestedAt === undefined) return { kind: "ended", ...ended };
     const unfollowed = tasks.map(({ id }) => id);
@@ -111,7 +111,7 @@ const resolveAnswer = (command: Command, verdict: Verdict): ResolveAnswer => {
   return {
     ...resolution,
     kind: covers(resolution, verdict) ? "resolved" : "resolved-otherwise",
-    resolvedAt: instant(resolution.resolvedAt),
+    resolvedAt: isoText(resolution.resolvedAt),
   };
 };
 
@@ -194,5 +194,5 @@ export const liftPause = async (
   const count = released.filter(Boolean).length;
   return until === undefined
     ? { kind: "not-paused", commands: count }
-    : { kind: "lifted", until: instant(until), commands: count };
+    : { kind: "lifted", until: isoText(until), commands: count };
 };

@@ -1,11 +1,11 @@
 import pLimit from "p-limit";
 import { type Command, commands, isEnded, splitCommandKey } from "../engine/command.ts";
 import { readRejections } from "../engine/rejection.ts";
+import { isoText } from "../events/event.ts";
 import { behindInstant, dayOf, partitionsOf } from "../ledger/listing.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Ledger, ListEntry } from "../platform/ports/ledger.ts";
 import { readTasksOf, tasksOf } from "./command-tasks.ts";
-import { instant } from "./command-view.ts";
 import { type DerivedEvent, eventsOf, rejectionEvents } from "./derived-events.ts";
 import { dueCommands, MAX_COMMANDS, readable } from "./due-commands.ts";
 
@@ -104,7 +104,7 @@ const newEntries = async (ledger: Ledger, partition: string, after: number) => {
 
 /** Item keys that the list has after an instant, and whether there are more than a poll reads. */
 const newItems = async (ledger: Ledger, after: number, now: number) => {
-  const days = new Set([dayOf(instant(after)), dayOf(instant(now + OVERLAP_MS))]);
+  const days = new Set([dayOf(isoText(after)), dayOf(isoText(now + OVERLAP_MS))]);
   const parts = await Promise.all(
     [...days].flatMap(partitionsOf).map((partition) => newEntries(ledger, partition, after)),
   );
@@ -201,7 +201,7 @@ export async function* recordedEvents(
   const poll = createPoll(ledger, since);
   while (!signal.aborted) {
     const now = clock.now();
-    yield { at: instant(now), ...(await poll(now)) };
+    yield { at: isoText(now), ...(await poll(now)) };
     await clock.sleep(EVERY_MS, signal);
   }
 }

@@ -9,12 +9,12 @@ import {
 } from "../engine/command.ts";
 import { lanes } from "../engine/lane.ts";
 import { type Rejected, readRejections } from "../engine/rejection.ts";
+import { isoText } from "../events/event.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { pauseEndOf, rateLimits } from "../provider/rate-limit.ts";
 import { readTasksOf, type TaskView, taskViews } from "./command-tasks.ts";
 import {
   type CommandView,
-  instant,
   type RejectionView,
   rejectionView,
   viewOf,
@@ -70,10 +70,10 @@ const waitsFor = async (
     case "waiting":
       return isBeforeItsLane(command) ? commandsWait(ledger, command) : laneWait(ledger, command);
     case "running":
-      if (state.lease) return { for: "reply", until: instant(state.lease.until) };
+      if (state.lease) return { for: "reply", until: isoText(state.lease.until) };
       return {
         for: "next-attempt",
-        until: instant(state.notBefore),
+        until: isoText(state.notBefore),
         ...(state.because !== undefined && { because: state.because }),
       };
     case "following":

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { STORAGE_EVENT_LIMITS, STORAGE_EVENT_NAMES } from "../contract/storage-events.ts";
+import { isoText } from "../events/event.ts";
 import { actualOf, rememberedFor } from "../jobs/thresholds/applied-thresholds.ts";
 import { readThresholdConfig, type ThresholdConfig } from "../jobs/thresholds/config.ts";
 import { driftSchema } from "../jobs/thresholds/drift-history.ts";
@@ -21,7 +22,6 @@ import type { ConfigSource } from "../platform/ports/config-source.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import type { Account } from "../provider/accounts.ts";
 import { ProviderError } from "../provider/provider-error.ts";
-import { instant } from "./command-view.ts";
 
 const limit = z.string().nullable();
 
@@ -172,9 +172,9 @@ const rowsOf = (
 };
 
 const historyOf = (record: ThresholdSync | undefined) => ({
-  lastSync: record?.lastSync ? { ...record.lastSync, at: instant(record.lastSync.at) } : null,
+  lastSync: record?.lastSync ? { ...record.lastSync, at: isoText(record.lastSync.at) } : null,
   drifts: (record?.drifts ?? [])
-    .map(({ at, ...drift }) => ({ at: instant(at), ...drift }))
+    .map(({ at, ...drift }) => ({ at: isoText(at), ...drift }))
     .toReversed(),
 });
 
