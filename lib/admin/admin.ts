@@ -40,8 +40,8 @@ export type RequestState =
 export class Refusal extends Error {
   override readonly name = "Refusal";
   /**
-   * HTTP status: 400 for an invalid request, 403 for one that is not allowed, 404 for an unknown name, 502 when AWS
-   * does not answer or refuses.
+   * HTTP status: 400 for an invalid request, 403 for one that is not allowed, 404 for an unknown name, 413 for a body
+   * that is too large, 502 when AWS does not answer or refuses.
    */
   readonly status: 400 | 403 | 404 | 413 | 502;
   constructor(status: Refusal["status"], message: string) {

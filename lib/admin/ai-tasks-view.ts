@@ -4,11 +4,11 @@ import { isoText } from "../events/event.ts";
 import { type AiTask, aiTaskPartition, aiTasks, eventOfAiTask } from "../jobs/ai-tasks/ai-task.ts";
 import { type AiWatch, aiWatches } from "../jobs/ai-tasks/ai-watch.ts";
 import type { Ledger, ListEntry } from "../platform/ports/ledger.ts";
+import { cursorOf, cursorSchema, sortOf } from "./list-cursor.ts";
 
-/** The newest entry that a page follows, as the list sorts it. */
+/** Selects a page of tasks with an event. */
 export const aiTasksQuerySchema = z.strictObject({
-  /** Cursor of the previous page. */
-  cursor: z.string().max(1_400).optional(),
+  cursor: cursorSchema.optional(),
   /** Ended and vanished tasks of one page. */
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });
@@ -61,9 +61,6 @@ export const aiTasksViewSchema = z.object({
 });
 
 export type AiTasksView = z.output<typeof aiTasksViewSchema>;
-
-const cursorOf = (sort: string): string => Buffer.from(sort).toString("base64url");
-const sortOf = (cursor: string): string => Buffer.from(cursor, "base64url").toString();
 
 const named = (taskName: string | undefined) => (taskName === undefined ? {} : { taskName });
 

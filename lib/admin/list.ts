@@ -1,11 +1,12 @@
 import * as z from "zod";
-import { commands } from "../engine/command.ts";
+import { commands, splitCommandKey } from "../engine/command.ts";
 import { readListedRejection } from "../engine/rejection.ts";
 import { isoText } from "../events/event.ts";
 import { behindInstant, dayOf, newestFirst, partitionsOf } from "../ledger/listing.ts";
 import { isUnreadable } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS, MAX_DEADLINE_MS } from "../ledger/retention.ts";
 import type { Ledger, ListEntry } from "../platform/ports/ledger.ts";
+import { cursorOf, cursorSchema, sortOf } from "./list-cursor.ts";
 
 /**
  * Approximate maximum of entries and days that one page examines. A rare status or a long period takes more
@@ -23,24 +24,12 @@ const CLOCK_SKEW_MS = 60_000;
 /** How far the list goes back without `since`: as long as the ledger keeps a command. */
 const DEFAULT_SPAN_MS = LEDGER_RETENTION_MS + MAX_DEADLINE_MS;
 
-/** A cursor is the `sort` where a page ended. Encoded, because an id may hold any character. */
-const cursorOf = (sort: string): string => Buffer.from(sort).toString("base64url");
-const sortOf = (cursor: string): string => Buffer.from(cursor, "base64url").toString();
-
-/** Maximum length of a sort key in DynamoDB. */
-const MAX_SORT_BYTES = 1_024;
-
-const isCursor = (cursor: string): boolean => {
-  const sort = sortOf(cursor);
-  const [, time] = /^(.{24})[#~]/s.exec(sort) ?? [];
-  const fits = time !== undefined && Buffer.byteLength(sort) <= MAX_SORT_BYTES;
-  return fits && z.iso.datetime({ precision: 3 }).safeParse(time).success;
-};
-
 export const LIST_STATUSES = [
   ...["accepted", "waiting", "running", "following", "succeeded", "failed", "cancelled"],
   ...["rejected", "unknown-outcome"],
 ] as const;
+
+export type ListStatus = (typeof LIST_STATUSES)[number];
 
 /** Filters of the list and of bulk actions; an absent one accepts everything. */
 const FILTERS = {
@@ -54,11 +43,7 @@ const FILTERS = {
   /** Instants in ISO 8601: accepted at or after, and at or before. */
   since: z.iso.datetime().optional(),
   until: z.iso.datetime().optional(),
-  /** Cursor of the previous page. */
-  cursor: z
-    .string()
-    .refine(isCursor, { error: "must be the cursor that an earlier page ended with" })
-    .optional(),
+  cursor: cursorSchema.optional(),
 };
 
 interface Period {
@@ -160,7 +145,7 @@ const rejectionRow = async (
 /** The row of an entry; undefined if its item has been deleted since. */
 const rowOf = async (ledger: Ledger, entry: ListEntry): Promise<ListRow | undefined> => {
   const [kind = "", key = ""] = entry.key.split(/#(.*)/s);
-  const [sender = "", id = ""] = key.split(/\/(.*)/s);
+  const { sender, id } = splitCommandKey(key);
   try {
     return kind === "rejection"
       ? await rejectionRow(ledger, sender, id)

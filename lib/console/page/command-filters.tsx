@@ -1,10 +1,19 @@
 import type { JSX } from "preact";
+import type { ListStatus } from "../../admin/list.ts";
 import { linkTo } from "./hooks.ts";
 
-const STATUSES = [
-  ...["accepted", "waiting", "running", "following", "succeeded", "failed", "cancelled"],
-  ...["rejected", "unknown-outcome"],
-];
+/** Every status of the list. The schema itself is not in the page, so the compiler compares both. */
+const STATUSES: Readonly<Record<ListStatus, true>> = {
+  accepted: true,
+  waiting: true,
+  running: true,
+  following: true,
+  succeeded: true,
+  failed: true,
+  cancelled: true,
+  rejected: true,
+  "unknown-outcome": true,
+};
 
 const TIMES = ["since", "until"] as const;
 
@@ -50,7 +59,7 @@ export const CommandFilters = ({ query }: { query: URLSearchParams }): JSX.Eleme
           status
           <select name="status" value={query.get("status") ?? ""}>
             <option value="">any</option>
-            {STATUSES.map((status) => (
+            {Object.keys(STATUSES).map((status) => (
               <option key={status} value={status}>
                 {status}
               </option>

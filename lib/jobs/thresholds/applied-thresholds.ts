@@ -35,7 +35,8 @@ type Open = z.output<typeof openSchema>;
  */
 const MAX_BYTES = 145_000;
 
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+/** Size of a value in a record, bytes. */
+export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
  * Remembered thresholds that a sync with this config compares. Without `prune` these are the wanted ones,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { clipped } from "../../events/event.ts";
+import { bytesOf } from "./applied-thresholds.ts";
 import { driftCounts } from "./sync-events.ts";
 import { type Change, type Plan, type Target, targetOf } from "./threshold.ts";
 
@@ -52,8 +53,6 @@ export const driftOf = (at: number, plan: Plan): Drift => ({
   ...driftCounts(plan),
   names: plan.changes.slice(0, MAX_NAMES).map(nameOf),
 });
-
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
  * The drifts that fit, the oldest first. Without room for all of them, the oldest lose their names first.

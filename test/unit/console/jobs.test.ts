@@ -74,4 +74,5 @@ test("a wrong query of the AI tasks is refused", async (context) => {
 
   expect(await get("/ai-tasks?limit=0")).toBe(400);
   expect(await get("/ai-tasks?sort=x")).toBe(400);
+  expect(await get("/ai-tasks?cursor=x")).toBe(400);
 });
