@@ -132,7 +132,7 @@ const STAGE_NOTE =
 
 const DESCRIPTION = `Prints the newest events of a running Skyhook, and with --follow all that come, until Ctrl-C.
 
-A run keeps its newest 1,000 events, up to 8 MiB. After a lost connection --follow continues where it was, and reports events that it missed.
+A run keeps its newest 1,000 events, up to 8 MiB. Events that others put are shown without their detail, which may hold secrets. After a lost connection --follow continues where it was, and reports events that it missed.
 
 With --stage it needs --follow: EventBridge has no live read, so Skyhook polls every 5 s what commands record. Events of scheduled jobs are missing there. ${stageRights("dynamodb:Query on the indexes due and list of the table skyhook-STAGE-ledger and dynamodb:GetItem on the table")}`;
 

@@ -50,14 +50,28 @@ export const canariesIn = (bytes: Buffer | string): readonly CanaryName[] => {
   );
 };
 
+const filesBelow = async (folder: string): Promise<readonly string[]> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+};
+
 /** Every file below a folder with a secret: `path: names`. */
 export const canariesBelow = async (folder: string): Promise<readonly string[]> => {
   const found: string[] = [];
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
+  for (const path of await filesBelow(folder)) {
     const names = canariesIn(await readFile(path));
     if (names.length > 0) found.push(`${path.slice(folder.length)}: ${names.join(", ")}`);
+  }
+  return found;
+};
+
+/** Every file below a folder with a text. */
+export const filesWith = async (folder: string, text: string): Promise<readonly string[]> => {
+  const found: string[] = [];
+  for (const path of await filesBelow(folder)) {
+    if ((await readFile(path)).includes(text)) found.push(path);
   }
   return found;
 };

@@ -8,6 +8,7 @@ import { DEMO_THRESHOLDS, DEMO_WATCHLIST } from "../../../lib/cli/demo/world.ts"
 import { serve } from "../../../lib/service/serve.ts";
 import { consoleOf, runSkyhook, startSkyhook } from "../../support/skyhook-process.ts";
 import { CANARIES } from "./canaries.ts";
+import { readConsole } from "./console-reader.ts";
 import { createLeakyProvider, LEAKY_CONTAINERS } from "./leaky-provider.ts";
 
 const TEAM = "111122223333";
@@ -100,6 +101,10 @@ export interface CanaryRun {
   readonly events: string;
   /** All output of our programs. */
   readonly printed: string;
+  /** The answers of the console to every read, once with an open command, and once after all ends. */
+  readonly shown: readonly [whileOpen: string, afterEnd: string];
+  /** The token of the console. */
+  readonly token: string;
   /** The ends of the commands, by id. */
   readonly ends: Readonly<Record<string, string>>;
   readonly keysSeen: ReadonlySet<string>;
@@ -125,6 +130,11 @@ const endOf = async (
     }
     await sleep(50);
   }
+};
+
+/** Resolves when the gateway knows the command. */
+const known = async ({ url, headers }: ReturnType<typeof consoleOf>, path: string) => {
+  while (!(await fetch(`${url}/commands/${path}`, { headers })).ok) await sleep(20);
 };
 
 /**
@@ -204,10 +214,17 @@ export const runWithCanaries = async (
   await post("events", { ...event, id: "rotation" });
   await post("events", { ...event, id: "half-rotation", detail: { password: { misplaced } } });
   for (const id of Object.keys(REQUESTS)) ends[id] = await endOf(gateway, id, `event=event-${id}`);
+  for (const data of Object.values(REQUESTS)) {
+    printed.push(await (await post("commands/check", { data })).text());
+  }
+  const paths = Object.keys(REQUESTS).flatMap((id) => [id, `${id}?event=event-${id}`]);
+  let whileOpen = "";
   for (let ms = KEY_REFUSED_FOR_MS; !program.stdout().includes("AccountKeyRefused"); ms *= 2) {
     const id = `key-refused-${ms}`;
     const deadline = new Date(Date.now() + ms).toISOString();
     await send(id, container("my-container", SECRETS, { account: "refused", deadline }));
+    await known(gateway, `${id}?event=event-${id}`);
+    whileOpen = await readConsole(gateway, [...paths, id]);
     ends["key-refused"] = await endOf(gateway, id, `event=event-${id}`);
   }
   ends.reaction = await endOf(gateway, "rotation:set-variables", `sender=${TEAM}`);
@@ -250,11 +267,24 @@ export const runWithCanaries = async (
   await ask("read", "get-container", ...place, "my-container", "--json");
   await ask("read", "get-container", ...place, "refuses");
   await ask("prices", "list", "--json");
+  const afterEnd = await readConsole(gateway, [
+    ...paths,
+    `rotation:set-variables?sender=${TEAM}`,
+    `half-rotation:set-variables?sender=${TEAM}&event=half-rotation`,
+  ]);
   program.child.kill(end);
   await program.ended();
   printed.push(program.stdout(), program.stderr());
   await served.close();
   parameters.close();
   const { keysSeen } = provider;
-  return { directory, events: program.stdout(), printed: printed.join("\n"), ends, keysSeen };
+  return {
+    directory,
+    events: program.stdout(),
+    printed: printed.join("\n"),
+    shown: [whileOpen, afterEnd],
+    token: gateway.headers.authorization.replace("Bearer ", ""),
+    ends,
+    keysSeen,
+  };
 };

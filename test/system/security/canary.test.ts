@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fingerprintOf } from "../../../lib/engine/request.ts";
 import { eventsIn, startSkyhook } from "../../support/skyhook-process.ts";
-import { CANARIES, canariesBelow, canariesIn } from "./canaries.ts";
+import { CANARIES, canariesBelow, canariesIn, filesWith } from "./canaries.ts";
 import { type CanaryRun, runWithCanaries } from "./canary-run.ts";
 
 const { mainKey, parameterKey, refusedKey } = CANARIES;
@@ -69,6 +69,25 @@ describe("after a whole run on a provider that reveals everything it knows", () 
   test("no event, log line or output of the command line has a secret", () => {
     expect(run.printed).toContain("[redacted]");
     expect(canariesIn(run.printed)).toEqual([]);
+  });
+
+  test("no answer of the console has a secret", () => {
+    const [whileOpen, afterEnd] = run.shown;
+
+    expect(whileOpen).toMatch(/"request":\{[^\n]*"pull_secret":"\[redacted\]"/);
+    expect(afterEnd).toContain("TaskFailed");
+    expect(afterEnd).toContain("/tasks/main/3f1a5c1e-");
+    expect(canariesIn(whileOpen)).toEqual([]);
+    expect(canariesIn(afterEnd)).toEqual([]);
+  });
+
+  test("the console's token is only in the printed address", async () => {
+    const { token, printed, shown, directory } = run;
+    const others = printed.split("\n").filter((line) => !line.startsWith("Console: http://127."));
+
+    expect(token.length).toBeGreaterThan(40);
+    expect([...others, ...shown].join("\n")).not.toContain(token);
+    expect(await filesWith(directory, token)).toEqual([]);
   });
 
   test("no secret is in any file of the data directory", async () => {
