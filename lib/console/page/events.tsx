@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Session } from "../../admin/answers.ts";
 import { EventForm } from "./event-form.tsx";
 import { linkTo, type Route } from "./hooks.ts";
-import { Empty, PageHead, Table, Time } from "./parts.tsx";
+import { Empty, PageHead, Pending, Table, Time } from "./parts.tsx";
 import { type EventLog, type EventRow, MAX_ROWS, useEvents } from "./use-events.ts";
 
 const Filters = ({ query }: { query: URLSearchParams }): JSX.Element => {
@@ -112,7 +112,9 @@ export const EventsPage = (props: { route: Route; session: Session }): JSX.Eleme
       <p class="muted" role="status">
         {stateText(log, isPaused)} The page keeps the newest {MAX_ROWS}.
       </p>
-      {log.rows.length === 0 ? (
+      {log.rows.length === 0 && log.state === "connecting" && !isPaused ? (
+        <Pending error={undefined} />
+      ) : log.rows.length === 0 ? (
         <Empty>
           {isFiltered
             ? "No event matches the filters yet."

@@ -144,7 +144,7 @@ const RequestsTab = ({ session }: { session: Session }): JSX.Element => {
                     tone={request.status < 400 ? "good" : "bad"}
                   />,
                   <span class="nowrap">{request.durationMs} ms</span>,
-                  <span class="id">{request.requestId}</span>,
+                  request.requestId && <span class="id">{request.requestId}</span>,
                 ],
               }))}
             />

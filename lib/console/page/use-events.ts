@@ -51,9 +51,15 @@ export const useEvents = (path: string, isPaused: boolean): EventLog => {
       timer = undefined;
       const newest = fresh.toReversed();
       fresh = [];
-      change(({ rows }) => ({ rows: [...newest, ...rows].slice(0, MAX_ROWS) }));
+      change(({ rows, state }) => ({
+        rows: [...newest, ...rows].slice(0, MAX_ROWS),
+        state: source.readyState === EventSource.OPEN ? "open" : state,
+      }));
     };
-    source.onopen = () => change(() => ({ state: "open" }));
+    // Drawn with the first events, so that the page does not say that there are none.
+    source.onopen = () => {
+      timer ??= setTimeout(draw, DRAW_MS);
+    };
     source.onerror = () => change(() => ({ state: "lost" }));
     source.onmessage = ({ data, lastEventId: cursor }) => {
       last.current = { path, cursor };
