@@ -143,6 +143,14 @@ const featuresOf = (admin: Admin): readonly string[] =>
 /** The console's page and its JSON interface, which the `skyhook` command uses too. */
 export const createConsoleApp = (options: ConsoleOptions): Hono => {
   const { admin, token, allowsChanges, readAsset, log, refusalOf } = options;
+  /** What a client gets for an error; only the log has the text of one that is no refusal. */
+  const answerTo = (error: Error) => {
+    const refusal = error instanceof Refusal ? error : refusalOf?.(error);
+    if (refusal) return { status: refusal.status, reason: refusal.message };
+    log.error("request not answered", { errorMessage: error.message });
+    const reason = "internal error of Skyhook; its log has the details";
+    return { status: 500, reason } as const;
+  };
   const app = new Hono();
   app.use(guard(token));
   app.use(async ({ req }, next) => {
@@ -171,7 +179,10 @@ export const createConsoleApp = (options: ConsoleOptions): Hono => {
     });
   }
   if (admin.provider) app.route("/provider", createProviderRoutes(admin.provider));
-  if (admin.events) app.route("/events", createEventRoutes(admin.events));
+  if (admin.events) {
+    const reasonOf = (error: Error): string => answerTo(error).reason;
+    app.route("/events", createEventRoutes(admin.events, reasonOf));
+  }
   if (admin.put) {
     const { put } = admin;
     app.post("/events", async (context) => context.json(await put(await bodyOf(context)), 202));
@@ -189,10 +200,8 @@ export const createConsoleApp = (options: ConsoleOptions): Hono => {
   app.route("/", createJobRoutes(admin));
   app.notFound((context) => context.json({ error: "no such path" }, 404));
   app.onError((error, context) => {
-    const refusal = error instanceof Refusal ? error : refusalOf?.(error);
-    if (refusal) return context.json({ error: refusal.message }, refusal.status);
-    log.error("request not answered", { errorMessage: error.message });
-    return context.json({ error: "internal error of Skyhook; its log has the details" }, 500);
+    const { status, reason } = answerTo(error);
+    return context.json({ error: reason }, status);
   });
   return app;
 };

@@ -33,10 +33,15 @@ const textOf = (item: StreamItem): string => {
 };
 
 /**
- * `GET /events`: the newest events, the oldest first. `GET /events/stream`: Server-Sent Events. `message` has an event as JSON and its cursor as id; `gap` reports events
- * that this reader missed. Header `Last-Event-ID`, or `after` in the query, continues after a cursor.
+ * `GET /events`: the newest events, the oldest first. `GET /events/stream`: Server-Sent Events. `message` has an event
+ * as JSON and its cursor as id; `gap` reports events that this reader missed; `error` is the last one and has a
+ * reason, as other answers do. Header `Last-Event-ID`, or `after` in the query, continues after a cursor.
+ * @param reasonOf text of a failure of the source, for its reader
  */
-export const createEventRoutes = (events: EventSource): Hono => {
+export const createEventRoutes = (
+  events: EventSource,
+  reasonOf: (error: Error) => string,
+): Hono => {
   const app = new Hono();
   if (events.recent) {
     const { recent: read } = events;
@@ -55,13 +60,18 @@ export const createEventRoutes = (events: EventSource): Hono => {
       // A reader knows at once that it is connected.
       await stream.write(": connected\n\n");
       // A write resolves when the reader has room for more, so that nothing is buffered for a slow one.
-      for await (const item of events.follow({ filter, after, recent, signal })) {
-        if (signal.aborted) return;
-        await stream.write(textOf(item));
+      try {
+        for await (const item of events.follow({ filter, after, recent, signal })) {
+          if (signal.aborted) return;
+          await stream.write(textOf(item));
+        }
+      } catch (error) {
+        // Behind it the stream ends, and a browser connects again.
+        const reason = { error: reasonOf(error as Error) };
+        await stream.write(`event: error\ndata: ${JSON.stringify(reason)}\n\n`);
       }
     };
-    // A failure of the source ends the stream with an event `error`. A browser connects again.
-    return streamSSE(context, send, async () => undefined);
+    return streamSSE(context, send);
   });
   return app;
 };

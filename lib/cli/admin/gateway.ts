@@ -221,7 +221,10 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
       const target = eventsAt("/events/stream", asked);
       for await (const { type, id, data } of streamed(target, signal)) {
         if (type === "gap") yield gapSchema.parse(JSON.parse(data));
-        else if (data === "") yield { kind: "idle", ...(id !== "" && { cursor: id }) };
+        else if (type === "error") {
+          // The source may answer again, as after a lost connection.
+          throw new ExitError(EXIT.unreachable, refusalSchema.parse(JSON.parse(data)).error);
+        } else if (data === "") yield { kind: "idle", ...(id !== "" && { cursor: id }) };
         else {
           const event = streamedEventSchema.parse(JSON.parse(data));
           yield { kind: "event", cursor: id, event };

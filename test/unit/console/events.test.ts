@@ -1,8 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Refusal } from "../../../lib/admin/admin.ts";
 import type { StreamItem } from "../../../lib/admin/event-stream.ts";
 import { createGatewayClient } from "../../../lib/cli/admin/gateway.ts";
+import { EXIT, ExitError } from "../../../lib/cli/exit-code.ts";
+import { openConsole } from "../../../lib/console/console.ts";
 import type { Automation } from "../../../lib/local/automation.ts";
+import { createLocalAdmin } from "../../../lib/local/local-admin.ts";
 import { type LocalConsole, openLocalConsole } from "../../support/local-console.ts";
+import { createRecordingLog } from "../../support/logs.ts";
 import { openQuietly } from "../local/open-quietly.ts";
 
 let automation: Automation;
@@ -89,6 +94,38 @@ describe("the events of a local run", () => {
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     expect(text).toContain("event: gap\ndata: {}\n\n");
     expect(text).toMatch(new RegExp(`id: \\S+\\ndata: .*"id":"${one?.id}"`));
+  });
+
+  it.each([
+    { error: new ExitError(EXIT.failed, "AWS: expired"), reason: "AWS: expired", logged: [] },
+    { error: new Error("a detail"), reason: "internal error of Skyhook", logged: ["a detail"] },
+  ])("tell their reader why they ended: $reason", async ({ error, reason, logged }) => {
+    const log = createRecordingLog();
+    const follow = (): AsyncIterable<StreamItem> => {
+      throw error;
+    };
+    const served = await openConsole(
+      {
+        admin: { ...createLocalAdmin(automation), events: { isLive: false, follow } },
+        token: "the-token",
+        allowsChanges: false,
+        log,
+        refusalOf: (each) =>
+          each instanceof ExitError ? new Refusal(502, each.message) : undefined,
+      },
+      0,
+    );
+    const reader = createGatewayClient({ endpoint: served.url, token: served.token });
+    const readAll = async () => {
+      const items = reader.events({ types: [], recent: 0 }, reading.signal);
+      for await (const { kind } of items) expect(kind).toBe("idle");
+    };
+    const end: unknown = await readAll().catch((thrown: unknown) => thrown);
+
+    expect(end).toBeInstanceOf(ExitError);
+    expect(String(end)).toContain(`Error: ${reason}`);
+    expect(log.lines.map(({ fields }) => fields.errorMessage)).toEqual(logged);
+    await served.close();
   });
 
   it("are not sent without the token", async () => {
