@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Session } from "../../admin/answers.ts";
+import type { JsonObject } from "../../platform/ports/ledger.ts";
 import { EventForm } from "./event-form.tsx";
 import { linkTo, type Route } from "./hooks.ts";
 import { Empty, PageHead, Pending, Table, Time } from "./parts.tsx";
@@ -47,14 +48,23 @@ const pathOf = (query: URLSearchParams): string => {
   return `/events/stream?${params}`;
 };
 
-/** The command of an event. An event of another format names its sender only. */
+/** The price, AI task or account that an event of a scheduled job names. */
+const subjectOf = ({ event }: EventRow): string | undefined => {
+  const { data, metadata } = event?.detail ?? {};
+  const named = { ...(metadata as JsonObject | undefined), ...(data as JsonObject | undefined) };
+  return [named.name, named.taskId, named.account].find((text) => typeof text === "string");
+};
+
+/** The command of an event, or what else it is about. An event of another format names its sender only. */
 const About = ({ row }: { row: EventRow }): JSX.Element =>
   row.commandId !== undefined && row.sender !== undefined ? (
     <a class="id" href={linkTo(["commands", row.sender, row.commandId])}>
       {row.commandId}
     </a>
   ) : (
-    <span class="muted">{row.sender === undefined ? "" : `AWS account ${row.sender}`}</span>
+    <span class="muted">
+      {subjectOf(row) ?? (row.sender === undefined ? "" : `AWS account ${row.sender}`)}
+    </span>
   );
 
 /** What Skyhook published. The content of another sender's event is not in the stream. */

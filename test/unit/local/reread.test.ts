@@ -5,7 +5,12 @@ import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
 import type { BusEvent } from "../../../lib/local/local-bus.ts";
 import type { JobChoice } from "../../../lib/local/scheduled-jobs.ts";
 import { toAccountsConfig } from "../../../lib/provider/accounts-config.ts";
-import { eventsIn, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
+import {
+  consoleOf,
+  eventsIn,
+  type SkyhookProcess,
+  startSkyhook,
+} from "../../support/skyhook-process.ts";
 import { openQuietly } from "./open-quietly.ts";
 
 const TEAM = "111111111111";
@@ -51,10 +56,10 @@ const startWithFiles = async ({ onTestFinished }: Finishing) => {
 };
 
 const putTeamEvent = async (program: SkyhookProcess, fields: object): Promise<unknown> => {
-  const url = /listens at (\S+)/.exec(program.stderr())?.[1] ?? "none";
+  const { url, headers } = consoleOf(program);
   const response = await fetch(`${url}/events`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers,
     body: JSON.stringify({ source: "team", "detail-type": "StatusChanged", ...fields }),
   });
   return response.json();
