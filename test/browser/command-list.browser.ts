@@ -82,6 +82,16 @@ test("keeps filters in the address, and leads back to all commands", async () =>
   expect(troubles).toEqual([]);
 });
 
+test("takes a short link to one of Skyhook's own commands", async () => {
+  const run = await startRun(["--no-demo"]);
+  await run.post("/commands", updatePolicy("mine"));
+  const { page, troubles } = await openAt(run, "#/commands/mine");
+
+  await page.getByRole("heading", { name: "mine", exact: true }).waitFor();
+  await page.getByText("update-policy").first().waitFor();
+  expect(troubles).toEqual([]);
+});
+
 test("shows a new command after its event, before the next regular read", async () => {
   const run = await startLane([]);
   const { page, troubles } = await openTab();

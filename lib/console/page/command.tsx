@@ -157,7 +157,9 @@ const isFinal = (state: RequestState | undefined): boolean =>
 /** One command or rejected request: what happened, what was published, and what an operator can do. */
 export const CommandPage = (props: { route: Route; session: Session }): JSX.Element => {
   const { route, session } = props;
-  const [, sender = "", id = ""] = route.path;
+  const [, first = "", second] = route.path;
+  // A short link, typed by hand, names one of Skyhook's own commands.
+  const [sender, id] = second === undefined ? [session.sender, first] : [first, second];
   const path = withQuery(`/commands/${encodeURIComponent(id)}`, { sender });
   const [final, setFinal] = useState<string>();
   const everyMs = final === path ? undefined : refreshMs(session);

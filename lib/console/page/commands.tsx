@@ -22,7 +22,7 @@ const cellsOf = (row: ListRow, own: string): readonly ComponentChildren[] => [
   <>
     <a href={linkTo(["commands", row.sender, row.id])} class="id">
       {row.id}
-    </a>
+    </a>{" "}
     {row.sender !== own && <span class="reason">of {row.sender}</span>}
   </>,
   row.resource,
