@@ -29,6 +29,7 @@ export const fitToTerminal = (program: Command): Command =>
       helpWidth: Math.min(columnsOf(process.stdout) ?? USUAL_COLUMNS, MAX_COLUMNS),
       formatItem,
     })
+    .showHelpAfterError("--help lists the arguments and options")
     .configureOutput({
       outputError: (text, write) => write(wrapText(text, columnsOf(process.stderr))),
     });

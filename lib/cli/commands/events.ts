@@ -109,6 +109,11 @@ export const followEvents = async (
   }
 };
 
+const noEventsText = ({ type, command }: EventsFlags): string =>
+  type === undefined && command === undefined
+    ? "no events yet; --follow waits for the next ones"
+    : "no event matches; docs/reference/events.md lists the types of Skyhook's own events";
+
 const events = async (flags: EventsFlags, clock: Clock): Promise<ExitCode> => {
   if (flags.follow) {
     if (flags.stage !== undefined) printNote(STAGE_NOTE);
@@ -124,6 +129,7 @@ const events = async (flags: EventsFlags, clock: Clock): Promise<ExitCode> => {
   }
   const found = await createGatewayClient(runAddress(flags.endpoint)).recentEvents(filterOf(flags));
   for (const event of found) await print(event, flags);
+  if (found.length === 0) printNote(noEventsText(flags));
   return EXIT.ok;
 };
 

@@ -6,7 +6,7 @@ import type { Clock } from "../../platform/ports/clock.ts";
 import { openCommandAdmin } from "../admin/client.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import type { Columns } from "../layout.ts";
-import { type FilterFlags, filtersOf, withFilterOptions } from "../list-filters.ts";
+import { type FilterFlags, filtersOf, filterWords, withFilterOptions } from "../list-filters.ts";
 import { watchList } from "../list-watch.ts";
 import { openLiveScreen } from "../live-screen.ts";
 import {
@@ -188,6 +188,10 @@ export const declareList: DeclareVerb = (command, { clock }) => {
       const page = await (await openList(flags, clock))(queryOf(flags, clock));
       if (flags.json) for (const row of page.rows) printResult(jsonLine(row));
       else printResult((columns) => listText(page, ownSender(flags), columns));
+      const filters = filterWords(flags);
+      if (page.rows.length === 0 && page.cursor === undefined && filters !== "") {
+        printNote(`no command matches${filters}`);
+      }
       if (page.cursor !== undefined) {
         printNote(`more: the same with --cursor ${shellWord(page.cursor)}`);
       }

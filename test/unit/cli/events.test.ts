@@ -122,6 +122,7 @@ describe("skyhook events", () => {
     const accepted = await runSkyhook(["events", "--type", "CommandA*"], environment);
     expect(accepted.stdout.trim().split("\n")).toHaveLength(2);
     expect(accepted.stdout).toMatch(/other +accepted update-policy/);
+    expect(earlier.stderr).toMatch(/^no event matches; /);
   });
 
   it.each([

@@ -59,8 +59,13 @@ describe("skyhook list", () => {
       await skyhook("send", ...UPDATE, "--status", "paused", "--id", id, "--wait");
     }
     const full = await skyhook("list");
+    const unmatched = await skyhook("list", "--operation", "update-polcy", "--status", "failed");
 
     expect(empty).toMatchObject({ exitCode: 0, stdout: "no commands\n", stderr: "" });
+    expect(unmatched).toMatchObject({
+      exitCode: 0,
+      stderr: "no command matches --operation update-polcy --status failed\n",
+    });
     const [heads, ...rows] = full.stdout.trim().split("\n");
     expect(heads).toMatch(/^accepted +status +operation +id$/);
     expect(rows.map((row) => row.split(/ {2,}/).slice(1))).toEqual([

@@ -199,7 +199,9 @@ describe("skyhook send", () => {
   it.concurrent("refuses an unknown option", async () => {
     const ended = await run(["send", "update-policy", ...POLICY, "--statu", "active"]);
 
-    expect(ended.stderr).toBe("error: unknown option '--statu'\n(Did you mean --status?)\n");
+    expect(ended.stderr).toBe(
+      "error: unknown option '--statu'\n(Did you mean --status?)\n--help lists the arguments and options\n",
+    );
     expect(ended.exitCode).toBe(2);
   });
 });
