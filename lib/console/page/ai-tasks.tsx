@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { AiTasksView } from "../../admin/ai-tasks-view.ts";
 import type { Session } from "../../admin/answers.ts";
-import { get, refreshMs, withQuery } from "./api.ts";
+import { type ApiError, get, refreshMs, withQuery } from "./api.ts";
 import { linkTo, useLoaded } from "./hooks.ts";
 import { JobButton } from "./job-button.tsx";
 import { Badge, Empty, ErrorNote, Fact, PageHead, Pending, Table, Time } from "./parts.tsx";
@@ -95,6 +95,7 @@ const Watch = ({ view }: { view: AiTasksView }): JSX.Element => {
 /** Running, ended and vanished AI tasks, as the watch has recorded them. */
 export const AiTasksPage = ({ session }: { session: Session }): JSX.Element => {
   const [older, setOlder] = useState<readonly AiTasksView[]>([]);
+  const [moreError, setMoreError] = useState<ApiError>();
   // Not read again by itself on a stage: a page reads each listed task, and a run comes once a minute.
   const isStage = session.kind === "stage";
   const { data, error, reload } = useLoaded(
@@ -104,8 +105,13 @@ export const AiTasksPage = ({ session }: { session: Session }): JSX.Element => {
   );
   const { cursor } = older.at(-1) ?? data ?? {};
   const loadMore = async (): Promise<void> => {
-    const page = await get<AiTasksView>(withQuery("/ai-tasks", { cursor }));
-    setOlder([...older, page]);
+    try {
+      const page = await get<AiTasksView>(withQuery("/ai-tasks", { cursor }));
+      setOlder([...older, page]);
+      setMoreError(undefined);
+    } catch (failure) {
+      setMoreError(failure as ApiError);
+    }
   };
   const pages = data ? [data, ...older] : [];
   /** New ends move tasks to later pages, so that two pages may show one. */
@@ -124,8 +130,7 @@ export const AiTasksPage = ({ session }: { session: Session }): JSX.Element => {
           <p>The run reads the provider's list and publishes each new end. It changes no task.</p>
         </JobButton>
       </PageHead>
-      {!data && <Pending error={error} />}
-      {data && error && <ErrorNote error={error} />}
+      <Pending error={error} hasData={data !== undefined} />
       {data && data.watch === null && (
         <Empty>
           No run has watched AI tasks yet. Against a real provider, start Skyhook with{" "}
@@ -149,6 +154,7 @@ export const AiTasksPage = ({ session }: { session: Session }): JSX.Element => {
               rows={over.map((task) => ({ key: task.taskId, cells: overCells(task) }))}
             />
           )}
+          {moreError && <ErrorNote error={moreError} />}
           {cursor !== undefined && (
             <button type="button" onClick={loadMore}>
               Older tasks

@@ -6,7 +6,7 @@ import { get, refreshMs, withQuery } from "./api.ts";
 import { BulkCancel } from "./bulk-cancel.tsx";
 import { CommandFilters } from "./command-filters.tsx";
 import { linkTo, type Route, useLoaded, useNews } from "./hooks.ts";
-import { Badge, Empty, ErrorNote, PageHead, Pending, Table, Time } from "./parts.tsx";
+import { Badge, Empty, PageHead, Pending, Table, Time } from "./parts.tsx";
 
 const FIRST_ROWS = 50;
 /** The most rows that one answer has. They are read again and again, so that all of them are live. */
@@ -86,8 +86,7 @@ export const CommandsPage = (props: { route: Route; session: Session }): JSX.Ele
           These are older commands. <a href={linkTo(["commands"], filters)}>Back to the newest</a>
         </p>
       )}
-      {!data && <Pending error={error} />}
-      {data && error && <ErrorNote error={error} />}
+      <Pending error={error} hasData={data !== undefined} />
       {data?.rows.length === 0 && (
         <Nothing query={query} page={data} canSend={session.features.includes("send")} />
       )}

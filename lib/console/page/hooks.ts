@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "../../admin/answers.ts";
-import type { ApiError } from "./api.ts";
+import type { OpenWork } from "../../admin/open.ts";
+import { type ApiError, get, refreshMs } from "./api.ts";
 
 export interface Route {
   /** Decoded segments of the hash: `#/commands/x` gives `commands` and `x`. */
@@ -145,4 +146,12 @@ export const useNews = (session: Session, onNews: () => void): void => {
       document.removeEventListener("visibilitychange", follow);
     };
   }, [isLive, onNews]);
+};
+
+/** Held lanes and followed tasks, live. */
+export const useOpenWork = (session: Session): Loaded<OpenWork> => {
+  const read = (signal: AbortSignal) => get<OpenWork>("/open", signal);
+  const loaded = useLoaded("open", read, refreshMs(session));
+  useNews(session, loaded.reload);
+  return loaded;
 };

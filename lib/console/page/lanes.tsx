@@ -1,9 +1,8 @@
 import type { JSX } from "preact";
 import type { Session } from "../../admin/answers.ts";
-import type { LaneMember, LaneView, OpenWork } from "../../admin/open.ts";
-import { get, refreshMs } from "./api.ts";
-import { linkTo, useLoaded, useNews } from "./hooks.ts";
-import { Empty, ErrorNote, PageHead, Pending, Since, Table } from "./parts.tsx";
+import type { LaneMember, LaneView } from "../../admin/open.ts";
+import { linkTo, useOpenWork } from "./hooks.ts";
+import { Empty, PageHead, Pending, Since, Table } from "./parts.tsx";
 
 const MemberLink = ({ member }: { member: LaneMember }): JSX.Element => (
   <>
@@ -41,20 +40,14 @@ const cellsOf = ({ lane, holder, waiting }: LaneView, now: string) => [
 
 /** Held lanes: the command in flight, and the waiting ones in order. */
 export const LanesPage = ({ session }: { session: Session }): JSX.Element => {
-  const { data, error, reload } = useLoaded(
-    "open",
-    (signal) => get<OpenWork>("/open", signal),
-    refreshMs(session),
-  );
-  useNews(session, reload);
+  const { data, error } = useOpenWork(session);
   return (
     <>
       <PageHead title="Lanes" />
       <p class="muted">
         Commands on one resource share a lane: one is in flight, the others wait in order.
       </p>
-      {!data && <Pending error={error} />}
-      {data && error && <ErrorNote error={error} />}
+      <Pending error={error} hasData={data !== undefined} />
       {data?.more && (
         <p class="note">Shows the {data.commands} open commands with the nearest deadlines.</p>
       )}

@@ -116,9 +116,14 @@ export const ErrorNote = (props: { error: ApiError }): JSX.Element => (
   </p>
 );
 
-/** The states of a page before it has data: an error, or that it loads. */
-export const Pending = (props: { error: ApiError | undefined }): JSX.Element =>
-  props.error ? <ErrorNote error={props.error} /> : <p class="empty">Loading …</p>;
+/** The error of a page's last read, or that its first one is under way. */
+export const Pending = (props: {
+  error: ApiError | undefined;
+  hasData?: boolean;
+}): JSX.Element | null => {
+  if (props.error) return <ErrorNote error={props.error} />;
+  return props.hasData ? null : <p class="empty">Loading …</p>;
+};
 
 /** A term and its value, in a `dl`. */
 export const Fact = (props: { name: string; children: ComponentChildren }): JSX.Element => (

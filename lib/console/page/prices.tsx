@@ -7,7 +7,7 @@ import { get, withQuery } from "./api.ts";
 import { DownloadButton } from "./download-button.tsx";
 import { linkTo, type Route, useLoaded } from "./hooks.ts";
 import { JobButton } from "./job-button.tsx";
-import { Badge, Empty, ErrorNote, Fact, PageHead, Pending, Table, Time } from "./parts.tsx";
+import { Badge, Empty, Fact, PageHead, Pending, Table, Time } from "./parts.tsx";
 import { PricePage, percentText } from "./price.tsx";
 
 /** Age of the changes that the list shows: far enough back for a month's bill. */
@@ -118,8 +118,7 @@ const PriceList = ({ session }: { session: Session }): JSX.Element => {
           </p>
         </JobButton>
       </PageHead>
-      {!data && <Pending error={error} />}
-      {data && error && <ErrorNote error={error} />}
+      <Pending error={error} hasData={data !== undefined} />
       {data && data.prices.length === 0 && (
         <Empty>
           No prices yet. List what to price in a watchlist, and start Skyhook with{" "}

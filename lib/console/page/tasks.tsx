@@ -1,10 +1,9 @@
 import type { JSX } from "preact";
 import type { Session } from "../../admin/answers.ts";
-import type { FollowedTaskView, OpenWork } from "../../admin/open.ts";
-import { get, refreshMs } from "./api.ts";
-import { linkTo, useLoaded, useNews } from "./hooks.ts";
+import type { FollowedTaskView } from "../../admin/open.ts";
+import { linkTo, useOpenWork } from "./hooks.ts";
 import { LiveTask } from "./live-task.tsx";
-import { Badge, Empty, ErrorNote, PageHead, Pending, Since, Table, Time } from "./parts.tsx";
+import { Badge, Empty, PageHead, Pending, Since, Table, Time } from "./parts.tsx";
 
 const cellsOf = (task: FollowedTaskView, now: string, canRead: boolean) => {
   const { recorded, nextCheckBy } = task;
@@ -37,12 +36,7 @@ const cellsOf = (task: FollowedTaskView, now: string, canRead: boolean) => {
 
 /** The provider's tasks that Skyhook follows, with their last recorded states. */
 export const TasksPage = ({ session }: { session: Session }): JSX.Element => {
-  const { data, error, reload } = useLoaded(
-    "open",
-    (signal) => get<OpenWork>("/open", signal),
-    refreshMs(session),
-  );
-  useNews(session, reload);
+  const { data, error } = useOpenWork(session);
   return (
     <>
       <PageHead title="Tasks" />
@@ -50,8 +44,7 @@ export const TasksPage = ({ session }: { session: Session }): JSX.Element => {
         Background work of the provider that a command started or follows. Skyhook checks each task
         until it ends.
       </p>
-      {!data && <Pending error={error} />}
-      {data && error && <ErrorNote error={error} />}
+      <Pending error={error} hasData={data !== undefined} />
       {data?.more && (
         <p class="note">Shows the {data.commands} open commands with the nearest deadlines.</p>
       )}
