@@ -107,11 +107,14 @@ const createJobRoutes = ({ thresholds, aiTasks }: Admin): Hono => {
   return app;
 };
 
+/** `offset`: number of records before the page. */
+const recordsQuerySchema = z.strictObject({ offset: z.coerce.number().int().min(0).default(0) });
+
 const createProviderRoutes = (provider: ProviderView): Hono => {
   const app = new Hono();
   app.get("/", async (context) => context.json(await provider.state()));
   app.get("/records/:kind", async (context) => {
-    const offset = z.coerce.number().int().min(0).catch(0).parse(context.req.query("offset"));
+    const { offset } = parsedQuery(context, recordsQuerySchema);
     const page = await provider.records(context.req.param("kind"), offset);
     return context.json(found(page, "kind of record"));
   });

@@ -85,6 +85,7 @@ test("state, tasks and requests of the embedded service are read", async () => {
   expect(records).toMatchObject({ kind: "instances", count: 3, rows: [{ vm_state: "suspended" }] });
   expect(tasks).toMatchObject({ count: 1, tasks: [{ id: TASK, progress: 100 }] });
   expect(requests).toMatchObject([{ operation: "get-task", status: 200 }]);
+  expect((await ask("/provider/records/instances?offset=-1")).status).toBe(400);
   expect(await ask("/provider/records/nothing")).toEqual({
     status: 404,
     body: { error: "no such kind of record" },
