@@ -37,7 +37,7 @@ const explanationText = (deadLetter: Explanation): string => {
   const groupText = deadLetter.groupId === undefined ? "" : `, group ${deadLetter.groupId}`;
   const lines = [
     `message: ${deadLetter.what}`,
-    `arrived: ${cameAt}, received ${receiveCount} times, ${bytes} bytes${groupText}`,
+    `arrived: ${cameAt}, receives: ${receiveCount}, ${bytes} bytes${groupText}`,
     `diagnosis: ${deadLetter.diagnosis}, in the queue ${deadLetter.queue}`,
     ...commandLine(deadLetter),
     `command now: ${deadLetter.standing}`,

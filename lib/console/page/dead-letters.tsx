@@ -52,7 +52,7 @@ const Message = ({ letter }: { letter: Explanation }): JSX.Element => (
   <>
     <div>{letter.what}</div>
     <span class="muted">
-      queue {letter.queue}, received {letter.receiveCount} times
+      queue {letter.queue}, receives: {letter.receiveCount}
     </span>
     {letter.content !== undefined && (
       <details>

@@ -63,6 +63,11 @@ const attemptEntry = (attempt: Attempt): Entry => {
   };
 };
 
+const END_TONES: Readonly<Record<string, Entry["tone"]>> = {
+  succeeded: "good",
+  cancelled: "quiet",
+};
+
 const TASK_TONES: Readonly<Record<string, Entry["tone"]>> = { finished: "good", open: "busy" };
 
 const taskEntry = (task: Task, view: CommandView, session: Session): Entry => {
@@ -164,7 +169,7 @@ const operatorEntries = ({ cancelRequestedAt, resolution }: CommandView): readon
 ];
 
 const endEntry = ({ endedAt, status, reason, outcome, problems = [] }: CommandView): Entry => ({
-  ...{ key: "end", at: endedAt, tone: status === "succeeded" ? "good" : "bad" },
+  ...{ key: "end", at: endedAt, tone: END_TONES[status] ?? "bad" },
   content: (
     <>
       <strong>Ended</strong> <Badge text={status} /> {reason ?? outcome}
