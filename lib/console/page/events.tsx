@@ -17,8 +17,14 @@ const Filters = ({ query }: { query: URLSearchParams }): JSX.Element => {
   return (
     <form class="filters" onSubmit={apply} key={query.toString()}>
       <label>
-        types, such as Command* TaskFailed
-        <input name="type" value={query.get("type") ?? ""} autocomplete="off" spellcheck={false} />
+        types
+        <input
+          name="type"
+          value={query.get("type") ?? ""}
+          placeholder="Command* TaskFailed"
+          autocomplete="off"
+          spellcheck={false}
+        />
       </label>
       <label>
         command id
