@@ -51,6 +51,7 @@ test("a page at another port can only lead to the console's page", async () => {
   const read = page.waitForResponse(`${home}dead-letters`);
   await page.evaluate(`location.href = "${home}dead-letters"`);
   expect((await read).status()).toBe(403);
+  await page.waitForURL(`${home}dead-letters`);
   await page.goto(other);
   await page.evaluate(`location.href = "${home}#/lanes"`);
   await page.getByRole("heading", { name: "Lanes" }).waitFor();
