@@ -183,7 +183,7 @@ const keptByDelete = (isForced: boolean, explanation: Explanation): Outcome | un
       }
     : undefined;
 
-/** Deletes dead letters; `isForced`: also those whose deletion loses a command. */
+/** Deletes dead letters; `isForced`: also if a command is lost with one. */
 export const deleteDeadLetters = async (
   deps: DeadLetterDeps,
   selection: DeleteSelection,

@@ -244,7 +244,7 @@ const boundsOf = ({ since, until, cursor }: ListQuery, now: number) => {
   const start = since === undefined ? end - DEFAULT_SPAN_MS : Date.parse(since);
   const from = behindInstant(end);
   const goesOn = cursor === undefined ? from : sortOf(cursor);
-  // No record is older than 1970, whose texts sort like instants.
+  // Times before 1970 do not sort as texts, and no record is older.
   return { from: goesOn < from ? goesOn : from, oldest: isoText(Math.max(0, start)) };
 };
 

@@ -33,7 +33,7 @@ test("an open page says that the connection is lost, and goes on after a restart
   expect(troubles).toEqual([]);
 });
 
-test("a page whose run was replaced by another one asks for the new address", async () => {
+test("a page asks for the new address after another run has replaced its run", async () => {
   const first = await startRun(["--no-demo"]);
   const { page } = await openTab();
   await page.goto(first.pageUrl);

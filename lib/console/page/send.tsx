@@ -11,7 +11,7 @@ import { SendForm } from "./send-form.tsx";
 
 const REDACTED = "[redacted]";
 
-/** The fields of a record without its secrets, which nobody but the sender has. */
+/** The fields of a record without its secrets, which only the sender has. */
 const known = (values: unknown): Draft["body"] =>
   Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== REDACTED));
 

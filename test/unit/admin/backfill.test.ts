@@ -24,7 +24,7 @@ let deps: BackfillDeps;
 /** Pauses of the backfill, ms. */
 let pauses: number[];
 
-/** A clock whose time passes only by sleeping. */
+/** A clock that moves only by sleeping. */
 const sleepingClock = (): Clock => {
   let now = NOW;
   return {

@@ -8,7 +8,7 @@ const TASK = "7f2f2c4e-1a60-4f3e-9a0d-2f9f2b6f1a01";
 const TARGET = `GET /v1/tasks/${TASK}`;
 const SECRET = "canary-secret-value";
 
-/** A world whose only task has the given record at the provider. */
+/** A world with one task, which has the given record at the provider. */
 const start = async (record: object) => {
   const provider = scriptProvider({
     "PATCH ": () => json(200, { tasks: [TASK] }),

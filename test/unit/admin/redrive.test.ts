@@ -57,7 +57,7 @@ describe("redrive", () => {
     expect(outcomes.at(-1)).toMatchObject({ outcome: "sent-back", why: "runs it" });
   });
 
-  test("continues after one whose command cannot be read now", async () => {
+  test("continues after one with a command that cannot be read now", async () => {
     const { world, deps } = await openRecovery();
     await world.send(updatePolicy("p1"));
     await world.send(updatePolicy("p2"));

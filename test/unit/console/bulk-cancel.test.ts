@@ -1,41 +1,28 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { bulkPageSchema } from "../../../lib/admin/bulk-cancel.ts";
 import { type Command, commandKey, commands } from "../../../lib/engine/command.ts";
-import type { Automation } from "../../../lib/local/automation.ts";
 import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
 import { commandOf } from "../../support/commands.ts";
-import { type LocalConsole, openLocalConsole } from "../../support/local-console.ts";
-import { openQuietly } from "../local/open-quietly.ts";
+import { useLocalConsole } from "./use-local-console.ts";
 
-let automation: Automation;
-let gateway: LocalConsole;
-
-beforeEach(async () => {
-  automation = await openQuietly();
-  gateway = await openLocalConsole(automation);
-});
-
-afterEach(async () => {
-  await gateway.close();
-  await automation.stop();
-});
+const run = useLocalConsole();
 
 const put = async (id: string, fields: Partial<Command> = {}) => {
-  const acceptedAt = automation.deps.clock.now() - 1_000;
+  const acceptedAt = run.automation.deps.clock.now() - 1_000;
   const given = { sender: LOCAL_SENDER, id, acceptedAt, deadline: acceptedAt + 1e6, ...fields };
   const command = commandOf(given);
-  await commands.write(automation.deps.ledger, commandKey(command), undefined, command);
+  await commands.write(run.automation.deps.ledger, commandKey(command), undefined, command);
 };
 const statusOf = async (id: string) =>
-  (await commands.read(automation.deps.ledger, `${LOCAL_SENDER}/${id}`))?.value.state;
+  (await commands.read(run.automation.deps.ledger, `${LOCAL_SENDER}/${id}`))?.value.state;
 
 const preview = (query: string) =>
-  fetch(`${gateway.url}/commands/cancel/preview?${query}`, { headers: gateway.headers });
+  fetch(`${run.gateway.url}/commands/cancel/preview?${query}`, { headers: run.gateway.headers });
 const apply = (body: unknown) =>
-  fetch(`${gateway.url}/commands/cancel`, {
+  fetch(`${run.gateway.url}/commands/cancel`, {
     method: "POST",
-    headers: { ...gateway.headers, "content-type": "application/json" },
+    headers: { ...run.gateway.headers, "content-type": "application/json" },
     body: JSON.stringify(body),
   });
 const pageIn = async (response: Response) => bulkPageSchema.parse(await response.json());
@@ -77,12 +64,12 @@ describe("a bulk cancellation of a local run", () => {
 
   it("does not hide a command whose id is the name of a route", async () => {
     await put("cancel", { state: { status: "waiting" } });
-    const url = `${gateway.url}/commands/cancel`;
+    const url = `${run.gateway.url}/commands/cancel`;
 
-    const looked = await fetch(url, { headers: gateway.headers });
+    const looked = await fetch(url, { headers: run.gateway.headers });
     await fetch(`${url}/cancel`, {
       method: "POST",
-      headers: { ...gateway.headers, "content-type": "application/json" },
+      headers: { ...run.gateway.headers, "content-type": "application/json" },
       body: "{}",
     });
 

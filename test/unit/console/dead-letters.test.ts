@@ -1,31 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Automation } from "../../../lib/local/automation.ts";
-import { type LocalConsole, openLocalConsole } from "../../support/local-console.ts";
-import { openQuietly } from "../local/open-quietly.ts";
+import { describe, expect, it } from "vitest";
+import { useLocalConsole } from "./use-local-console.ts";
 
-let automation: Automation;
-let gateway: LocalConsole;
-
-beforeEach(async () => {
-  automation = await openQuietly();
-  gateway = await openLocalConsole(automation);
-});
-
-afterEach(async () => {
-  await gateway.close();
-  await automation.stop();
-});
+const run = useLocalConsole();
 
 const post = (path: string, body: string, contentType = "application/json"): Promise<Response> =>
-  fetch(`${gateway.url}/dead-letters/${path}`, {
+  fetch(`${run.gateway.url}/dead-letters/${path}`, {
     method: "POST",
-    headers: { ...gateway.headers, "content-type": contentType },
+    headers: { ...run.gateway.headers, "content-type": contentType },
     body,
   });
 
 describe("the dead letters of a local run", () => {
   it("are empty at first", async () => {
-    const answer = await fetch(`${gateway.url}/dead-letters`, { headers: gateway.headers });
+    const answer = await fetch(`${run.gateway.url}/dead-letters`, { headers: run.gateway.headers });
 
     expect(await answer.json()).toEqual({ deadLetters: [], more: 0 });
   });

@@ -1,35 +1,22 @@
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { commands } from "../../../lib/engine/command.ts";
 import { lanes } from "../../../lib/engine/lane.ts";
-import type { Automation } from "../../../lib/local/automation.ts";
 import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
 import { createLocalAdmin } from "../../../lib/local/local-admin.ts";
 import { newRateLimit, pauseRequests, rateLimits } from "../../../lib/provider/rate-limit.ts";
 import { commandOf } from "../../support/commands.ts";
-import { type LocalConsole, openLocalConsole } from "../../support/local-console.ts";
 import { updatePolicy } from "../../support/requests.ts";
-import { openQuietly } from "../local/open-quietly.ts";
+import { useLocalConsole } from "./use-local-console.ts";
 
-let automation: Automation;
-let gateway: LocalConsole;
-
-beforeEach(async () => {
-  automation = await openQuietly();
-  gateway = await openLocalConsole(automation);
-});
-
-afterEach(async () => {
-  await gateway.close();
-  await automation.stop();
-});
+const run = useLocalConsole();
 
 const post = (body: string, contentType = "application/json"): Promise<Response> =>
-  fetch(`${gateway.url}/commands`, {
+  fetch(`${run.gateway.url}/commands`, {
     method: "POST",
-    headers: { ...gateway.headers, "content-type": contentType },
+    headers: { ...run.gateway.headers, "content-type": contentType },
     body,
   });
 
@@ -41,8 +28,8 @@ const answerSchema = z.looseObject({
 });
 
 const look = async (commandId: string, eventId: string) => {
-  const url = `${gateway.url}/commands/${commandId}?event=${encodeURIComponent(eventId)}`;
-  const response = await fetch(url, { headers: gateway.headers });
+  const url = `${run.gateway.url}/commands/${commandId}?event=${encodeURIComponent(eventId)}`;
+  const response = await fetch(url, { headers: run.gateway.headers });
   return { status: response.status, body: answerSchema.parse(await response.json()) };
 };
 
@@ -57,7 +44,7 @@ const outcomeOf = async (commandId: string, eventId: string) => {
 
 describe("the gateway of a local run", () => {
   it("accepts a command and reports its status", async () => {
-    automation.start();
+    run.automation.start();
 
     const answer = await send(updatePolicy("p1"));
 
@@ -70,13 +57,13 @@ describe("the gateway of a local run", () => {
   });
 
   it("reports which lanes are held", async () => {
-    const { ledger } = automation.deps;
+    const { ledger } = run.automation.deps;
     const command = commandOf({ sender: LOCAL_SENDER, state: { status: "waiting" } });
     await commands.write(ledger, `${LOCAL_SENDER}/c1`, undefined, command);
     const lane = { holder: `${LOCAL_SENDER}/c1`, waiting: [], changedAt: 1_000 };
     await lanes.write(ledger, command.lane, undefined, lane);
 
-    const answer = await fetch(`${gateway.url}/open`, { headers: gateway.headers });
+    const answer = await fetch(`${run.gateway.url}/open`, { headers: run.gateway.headers });
 
     expect(await answer.json()).toMatchObject({
       lanes: [{ lane: command.lane, holder: { commandId: "c1" }, waiting: [] }],
@@ -86,7 +73,7 @@ describe("the gateway of a local run", () => {
   });
 
   it("does not report another command's success for a request with a reused id", async () => {
-    automation.start();
+    run.automation.start();
     await send(updatePolicy("p1"));
     await outcomeOf("p1", "event-p1");
     const other = updatePolicy("p1", { status: "active" });
@@ -112,7 +99,7 @@ describe("the gateway of a local run", () => {
     ["has the maximum length", "x".repeat(256)],
     ["has letters that a queue refuses", "événement 1"],
   ])("accepts an event with an id that %s", async (_what, id) => {
-    automation.start();
+    run.automation.start();
     const detail = updatePolicy("p1");
 
     const answer = await send({ ...detail, metadata: { ...detail.metadata, id } });
@@ -122,7 +109,7 @@ describe("the gateway of a local run", () => {
   });
 
   it("accepts characters that a queue refuses", async () => {
-    automation.start();
+    run.automation.start();
 
     const answer = await send(updatePolicy("p1", { name: "a\ufffe\uffffb" }));
 
@@ -147,8 +134,8 @@ describe("the gateway of a local run", () => {
   it.each(["?since=yesterday", "?since=", ""])(
     "refuses a `since` of price changes that is no time: %j",
     async (query) => {
-      const answer = await fetch(`${gateway.url}/price-changes${query}`, {
-        headers: gateway.headers,
+      const answer = await fetch(`${run.gateway.url}/price-changes${query}`, {
+        headers: run.gateway.headers,
       });
 
       expect(answer.status).toBe(400);
@@ -159,39 +146,39 @@ describe("the gateway of a local run", () => {
   );
 
   const act = (path: string, body: string, contentType = "application/json") =>
-    fetch(`${gateway.url}/commands/${path}`, {
+    fetch(`${run.gateway.url}/commands/${path}`, {
       method: "POST",
-      headers: { ...gateway.headers, "content-type": contentType },
+      headers: { ...run.gateway.headers, "content-type": contentType },
       body,
     });
 
   it("cancels a command and publishes its event at once", async () => {
     const published: string[] = [];
-    automation.bus.subscribeToOwn(async (event) => {
+    run.automation.bus.subscribeToOwn(async (event) => {
       published.push(event["detail-type"]);
     });
-    automation.bus.start();
+    run.automation.bus.start();
     const { sender, id, ...rest } = commandOf({ sender: LOCAL_SENDER });
     const command = { ...rest, sender, id, deadline: Date.UTC(2100, 0, 1) };
-    await commands.write(automation.deps.ledger, `${sender}/${id}`, undefined, command);
+    await commands.write(run.automation.deps.ledger, `${sender}/${id}`, undefined, command);
 
     const answer = await act("c1/cancel", "{}");
-    await automation.bus.delivered();
+    await run.automation.bus.delivered();
 
     expect(answer.status).toBe(202);
     expect(await answer.json()).toMatchObject({ kind: "stopped", status: "cancelled" });
     expect(published).toEqual(["CommandCancelled"]);
-    const stored = await commands.read(automation.deps.ledger, `${sender}/${id}`);
+    const stored = await commands.read(run.automation.deps.ledger, `${sender}/${id}`);
     expect(stored?.value).toMatchObject({ outbox: [], state: { settled: true } });
   });
 
   it("answers an operator's cancellation even if its event cannot be published yet", async () => {
-    const { deps } = automation;
+    const { deps } = run.automation;
     const { sender, id, ...rest } = commandOf({ sender: LOCAL_SENDER });
     const command = { ...rest, sender, id, deadline: Date.UTC(2100, 0, 1) };
     await commands.write(deps.ledger, `${sender}/${id}`, undefined, command);
     const bus = { ...deps.bus, publish: () => Promise.reject(new Error("no bus")) };
-    const admin = createLocalAdmin({ ...automation, deps: { ...deps, bus } });
+    const admin = createLocalAdmin({ ...run.automation, deps: { ...deps, bus } });
 
     const answer = await admin.cancel({ id: "c1" });
 
@@ -207,26 +194,26 @@ describe("the gateway of a local run", () => {
     const deadline = Date.UTC(2100, 0, 1);
     for (const sender of [LOCAL_SENDER, "111122223333"]) {
       const command = commandOf({ sender, deadline });
-      await commands.write(automation.deps.ledger, `${sender}/c1`, undefined, command);
+      await commands.write(run.automation.deps.ledger, `${sender}/c1`, undefined, command);
     }
 
     await act("c1/cancel?sender=111122223333", "{}");
 
     const statusOf = async (sender: string) =>
-      (await commands.read(automation.deps.ledger, `${sender}/c1`))?.value.state.status;
+      (await commands.read(run.automation.deps.ledger, `${sender}/c1`))?.value.state.status;
     expect(await statusOf("111122223333")).toBe("cancelled");
     expect(await statusOf(LOCAL_SENDER)).toBe("accepted");
   });
 
   it("lifts the pause of an account, and answers 404 for one without requests", async () => {
-    const { ledger, clock } = automation.deps;
+    const { ledger, clock } = run.automation.deps;
     await rateLimits.change(ledger, "local", (rateLimit = newRateLimit("local")) =>
       pauseRequests(rateLimit, { now: clock.now(), until: clock.now() + 900_000 }),
     );
     const lift = (account: string) =>
-      fetch(`${gateway.url}/accounts/${account}/lift-pause`, {
+      fetch(`${run.gateway.url}/accounts/${account}/lift-pause`, {
         method: "POST",
-        headers: gateway.headers,
+        headers: run.gateway.headers,
         body: "{}",
       });
 
@@ -239,8 +226,8 @@ describe("the gateway of a local run", () => {
   });
 
   it("answers 404 for an id beyond the length of a ledger key", async () => {
-    const answer = await fetch(`${gateway.url}/commands/${"x".repeat(3_000)}`, {
-      headers: gateway.headers,
+    const answer = await fetch(`${run.gateway.url}/commands/${"x".repeat(3_000)}`, {
+      headers: run.gateway.headers,
     });
 
     expect(answer.status).toBe(404);
@@ -283,16 +270,16 @@ describe("the gateway of a local run", () => {
 
     expect(answer.status).toBe(400);
     expect(await answer.json()).toEqual({ error });
-    expect(automation.isQueued("")).toBe(false);
+    expect(run.automation.isQueued("")).toBe(false);
   });
 
   it("stops reading a body of unknown length at the size limit", async () => {
     const endless = new ReadableStream({
       pull: (stream) => stream.enqueue(new Uint8Array(10_000).fill(32)),
     });
-    const { headers } = gateway;
+    const { headers } = run.gateway;
 
-    const sent = fetch(`${gateway.url}/commands`, {
+    const sent = fetch(`${run.gateway.url}/commands`, {
       method: "POST",
       headers,
       body: endless,
@@ -301,12 +288,12 @@ describe("the gateway of a local run", () => {
 
     // Node's client may see the closed connection instead of the response, because it is still sending.
     expect(await sent.then(({ status }) => status).catch(() => 413)).toBe(413);
-    expect((await fetch(`${gateway.url}/prices`, { headers })).status).toBe(200);
+    expect((await fetch(`${run.gateway.url}/prices`, { headers })).status).toBe(200);
   });
 
   it("refuses a request with a foreign Host header", async () => {
     const status = await new Promise((resolve, reject) => {
-      request(`${gateway.url}/commands/c1`, { headers: { host: "evil.example:80" } })
+      request(`${run.gateway.url}/commands/c1`, { headers: { host: "evil.example:80" } })
         .on("response", (response) => resolve(response.resume().statusCode))
         .on("error", reject)
         .end();

@@ -1,30 +1,17 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createForms } from "../../../lib/admin/forms.ts";
-import type { Automation } from "../../../lib/local/automation.ts";
 import { createLocalAdmin } from "../../../lib/local/local-admin.ts";
-import { type LocalConsole, openLocalConsole } from "../../support/local-console.ts";
 import { updatePolicy } from "../../support/requests.ts";
-import { openQuietly } from "../local/open-quietly.ts";
+import { useLocalConsole } from "./use-local-console.ts";
 
 /** The task of the built-in state. */
 const TASK = "d478ae29-dedc-4869-82f0-96104425f565";
 
-let automation: Automation;
-let gateway: LocalConsole;
-
-beforeEach(async () => {
-  automation = await openQuietly();
-  gateway = await openLocalConsole(automation);
-});
-
-afterEach(async () => {
-  await gateway.close();
-  await automation.stop();
-});
+const run = useLocalConsole();
 
 const ask = async (path: string, init: RequestInit = {}) => {
-  const headers = { ...gateway.headers, "content-type": "application/json" };
-  const response = await fetch(`${gateway.url}${path}`, { ...init, headers });
+  const headers = { ...run.gateway.headers, "content-type": "application/json" };
+  const response = await fetch(`${run.gateway.url}${path}`, { ...init, headers });
   return { status: response.status, body: await response.json() };
 };
 
@@ -36,7 +23,7 @@ test("the forms of all operations are one answer", async () => {
 });
 
 test("a request is checked without being sent", async () => {
-  automation.start();
+  run.automation.start();
 
   const good = await check(updatePolicy("p1"));
   const bad = await check(updatePolicy("p2", { status: "stopped" }));
@@ -81,7 +68,7 @@ test("state, tasks and requests of the embedded service are read", async () => {
   const { body: requests } = await ask("/provider/requests");
 
   const kinds = expect.arrayContaining([{ kind: "instances", count: 3 }]);
-  expect(state).toEqual({ baseUrl: automation.provider.baseUrl, kinds });
+  expect(state).toEqual({ baseUrl: run.automation.provider.baseUrl, kinds });
   expect(records).toMatchObject({ kind: "instances", count: 3, rows: [{ vm_state: "suspended" }] });
   expect(tasks).toMatchObject({ count: 1, tasks: [{ id: TASK, progress: 100 }] });
   expect(requests).toMatchObject([{ operation: "get-task", status: 200 }]);
@@ -93,8 +80,8 @@ test("state, tasks and requests of the embedded service are read", async () => {
 });
 
 test("a remote provider has no view", () => {
-  const { view: _, ...provider } = automation.provider;
-  const remote = { ...automation, provider };
+  const { view: _, ...provider } = run.automation.provider;
+  const remote = { ...run.automation, provider };
 
   expect(createLocalAdmin(remote).provider).toBeUndefined();
 });
