@@ -52,9 +52,12 @@ export const providerRequestsSchema = z.array(
     /** Without its query. */
     path: z.string(),
     operation: z.string().optional(),
-    status: z.int(),
+    /** Absent when a fault ended the connection without a reply. */
+    status: z.int().optional(),
     durationMs: z.number(),
     requestId: z.string().optional(),
+    /** Kind of the fault that struck the request. */
+    fault: z.string().optional(),
   }),
 );
 

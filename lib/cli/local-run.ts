@@ -12,6 +12,7 @@ import { demoState } from "./demo/world.ts";
 import { keepRun } from "./endpoint.ts";
 import { eventLine, forwardedLine, incomingLine } from "./event-line.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
+import { faultLines } from "./fault-flags.ts";
 import { jsonLine, printLine, printNote, terminalLog } from "./render.ts";
 import type { StartFlags, StartSettings } from "./start-settings.ts";
 import { failedBy, stopSignal, untilAborted } from "./stop-signal.ts";
@@ -39,6 +40,7 @@ const whereItListens = (
     plan.run.directory === undefined
       ? "state: in memory, lost when Skyhook stops (to keep it: --data DIR)"
       : `state: kept in ${plan.run.directory}`,
+    ...(plan.run.provider.kind === "embedded" ? faultLines(plan.run.provider.faults) : []),
   ].join("\n");
 
 /** A resource of the embedded service's built-in state. */

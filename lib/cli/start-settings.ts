@@ -10,11 +10,12 @@ import type { JobChoice } from "../local/scheduled-jobs.ts";
 import { readSettings, wholeNumber } from "../platform/lambda/settings.ts";
 import { directorySetting, portSetting, taskSecondsSetting } from "./commands/service.ts";
 import type { Environment } from "./environment.ts";
+import { type FaultFlags, faultChoiceOf, faultSettings, givenFaults } from "./fault-flags.ts";
 import { apiKeySetting, poolPathSetting, taskPathSetting } from "./provider.ts";
 import type { TeamFiles } from "./team-config.ts";
 
 /** Options of `skyhook start` as commander reads them. */
-export interface StartFlags {
+export interface StartFlags extends FaultFlags {
   readonly exit?: boolean;
   readonly json?: boolean;
   readonly demo: boolean;
@@ -56,16 +57,23 @@ const settingsSchema = z.object({
   "--watchlist": z.string().min(1).optional(),
   "--ai-tasks": oneOf(["all", ...AI_TASK_NAMES]).optional(),
   SKYHOOK_API_KEY: apiKeySetting.optional(),
+  ...faultSettings,
 });
 
 const KEY = "SKYHOOK_API_KEY";
 const KEY_PARAMETER = "--api-key-parameter";
 const REMOTE_ONLY = [KEY_PARAMETER, "--task-path", "--pool-path", "--no-lists"] as const;
-const EMBEDDED_ONLY = ["--service-port", "--task-seconds"] as const;
+const EMBEDDED_ONLY = [
+  "--service-port",
+  "--task-seconds",
+  "--fault",
+  "--latency",
+  "--fault-seed",
+] as const;
 
 /** Refuses an incomplete provider, and options of the other kind of provider, before the run starts. */
 const problemsBetween = (
-  given: Readonly<Record<string, string | undefined>>,
+  given: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): readonly Problem[] => {
   const isGiven = (name: string): boolean => given[name] !== undefined;
   if (!isGiven("--base-url")) {
@@ -123,6 +131,7 @@ export const readStartSettings = (flags: StartFlags, environment: Environment): 
     "--watchlist": flags.watchlist,
     "--ai-tasks": flags.aiTasks,
     // A run of the embedded service ignores a key in the environment. Empty counts as missing.
+    ...givenFaults(flags),
     [KEY]: flags.baseUrl === undefined ? undefined : environment.SKYHOOK_API_KEY || undefined,
   };
   const settings = readSettings(settingsSchema, given, problemsBetween);
@@ -160,7 +169,8 @@ const providerOf = (
   const remote = settings["--base-url"];
   if (remote === undefined) {
     const taskDurationMs = Math.round(settings["--task-seconds"] * 1000);
-    return { kind: "embedded", port: settings["--service-port"], taskDurationMs };
+    const faults = faultChoiceOf(settings);
+    return { kind: "embedded", port: settings["--service-port"], taskDurationMs, faults };
   }
   return {
     kind: "remote",

@@ -14,6 +14,8 @@ import {
   DEFAULT_REQUESTS_PER_SECOND,
 } from "../provider/accounts-config.ts";
 import type { OtherPaths } from "../provider/client.ts";
+import type { FaultRule } from "../service/fault-rules.ts";
+import { createFaults, type FaultsOptions } from "../service/faults.ts";
 import { countRecords, listRecords, listTasks } from "../service/inspection.ts";
 import { createRequestLog } from "../service/request-log.ts";
 import { serve } from "../service/serve.ts";
@@ -26,6 +28,11 @@ import { createClosing } from "./closing.ts";
 import { type DataDirectory, DataDirectoryError } from "./data-directory.ts";
 import { writeUnlessFailed } from "./level-database.ts";
 import type { JobTimes } from "./scheduled-jobs.ts";
+
+/** Faults of the embedded service from its start. */
+export interface FaultChoice extends Pick<FaultsOptions, "latency" | "seed"> {
+  readonly rules: readonly FaultRule[];
+}
 
 /** The provider of the account `local`. */
 export type ProviderChoice =
@@ -42,6 +49,8 @@ export type ProviderChoice =
       readonly requestsPerSecond?: number | undefined;
       /** Host names that a request's `Host` may have, besides those of the loopback address. */
       readonly allowedHosts?: readonly string[] | undefined;
+      /** Absent: none. */
+      readonly faults?: FaultChoice | undefined;
     }
   | {
       readonly kind: "remote";
@@ -136,6 +145,9 @@ const openEmbedded = async (
     const apiKey = choice.apiKey ?? random.uuid();
     const keys = data === undefined ? BUILT_IN_API_KEYS : createBuiltInKeys(data.fingerprintKey);
     const requestLog = createRequestLog();
+    const ended = new AbortController();
+    const faults = createFaults({ clock, random, ...choice.faults, signal: ended.signal });
+    for (const rule of choice.faults?.rules ?? []) faults.add(rule);
     const service = await createService({
       clock,
       random,
@@ -151,9 +163,12 @@ const openEmbedded = async (
       onFault: (error, requestId) =>
         log.error("internal error of the service", { requestId, errorMessage: error.message }),
       onRequest: requestLog.note,
+      faults,
     });
     const served = await serve(service, choice.port, choice.allowedHosts);
     closing.add(() => served.close());
+    // Otherwise delayed requests would change the state after the store is closed.
+    closing.add(async () => ended.abort());
     return {
       baseUrl: served.url,
       apiKey: async () => apiKey,

@@ -5,6 +5,7 @@ import { epochMsOf } from "../contract/values.ts";
 import { authenticate, type FindKey, RETRY_AFTER_SECONDS } from "./admission.ts";
 import { createDocs, DOCS_PATHS } from "./docs.ts";
 import { errorBody, fault, invalid, notFound, RefusedError } from "./errors.ts";
+import type { FaultKind } from "./fault-rules.ts";
 import { queryOf, type RawValues } from "./request-values.ts";
 import type { MountedRoute } from "./routes.ts";
 import type { Route } from "./routing.ts";
@@ -78,6 +79,8 @@ export interface RequestNotes {
   operation?: string;
   /** Id in the body of an error. */
   requestId?: string;
+  /** Kind of the fault that struck the request. */
+  fault?: FaultKind;
 }
 
 type Env = { Bindings: RequestNotes };

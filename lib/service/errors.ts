@@ -75,3 +75,13 @@ export const errorBody = (family: Family, error: RefusedError, requestId: string
     ...(error.invalidFields && { invalid_fields: error.invalidFields }),
   };
 };
+
+/** The documented error body for a status that a fault rule asks for, with any status from 400 to 599. */
+export const injectedErrorBody = (family: Family, status: number, requestId: string): object => {
+  const message = `injected by a fault rule: status ${status}`;
+  if (family !== "cloud") return { error: message };
+  const known = Object.values(REFUSALS).find((refusal) => refusal.status === status);
+  const exceptionClass =
+    known?.exceptionClass ?? (status < 500 ? "HTTPError" : "InternalServerError");
+  return { exception_class: exceptionClass, message, request_id: requestId };
+};

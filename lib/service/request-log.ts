@@ -1,3 +1,4 @@
+import type { FaultKind } from "./fault-rules.ts";
 import type { SeenRequest } from "./service.ts";
 
 const MAX_REQUESTS = 200;
@@ -16,10 +17,13 @@ export interface LoggedRequest {
   readonly path: string;
   /** Absent for a path or method that no operation has. */
   readonly operation?: string;
-  readonly status: number;
+  /** Absent when a fault ended the connection without a reply. */
+  readonly status?: number;
   readonly durationMs: number;
   /** Id in the body of an error. */
   readonly requestId?: string;
+  /** Kind of the fault that struck the request. */
+  readonly fault?: FaultKind;
 }
 
 /**

@@ -1,5 +1,7 @@
 import { createServer } from "node:http";
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { CutReply, LostConnection } from "./fault-replies.ts";
 import type { Service } from "./service.ts";
 
 export type HttpApp = Pick<Service, "fetch" | "refuseHost" | "refuseUnreadable">;
@@ -16,6 +18,22 @@ const createHostCheck = (hosts: readonly string[]) => {
   return (request: Request): boolean =>
     known.has((request.headers.get("host") ?? "").toLowerCase().replace(/:\d*$/, "")) &&
     known.has(new URL(request.url).hostname);
+};
+
+/** Destroys the connection of a request whose reply a fault loses. Rethrows every other error. */
+const endConnection = (error: unknown, { incoming }: HttpBindings): Response => {
+  if (!(error instanceof LostConnection)) throw error;
+  if (error.isReset) incoming.socket.resetAndDestroy();
+  else incoming.socket.destroy();
+  return RESPONSE_ALREADY_SENT;
+};
+
+/** Sends the part of a cut reply, and destroys the connection when the part has left. */
+const sendCut = (reply: Response, { outgoing }: HttpBindings): Response => {
+  if (!(reply instanceof CutReply)) return reply;
+  outgoing.writeHead(reply.status, Object.fromEntries(reply.headers));
+  outgoing.write(reply.part, () => outgoing.destroy());
+  return RESPONSE_ALREADY_SENT;
 };
 
 export interface ServedService {
@@ -39,7 +57,14 @@ export const serve = async (
   const hosts = [...LOOPBACK_HOSTS, ...allowedHosts.map((host) => host.toLowerCase())];
   const isAllowed = createHostCheck(hosts);
   const listener = getRequestListener(
-    (request) => (isAllowed(request) ? app.fetch(request) : app.refuseHost(request, hosts)),
+    (request, bindings) => {
+      if (!isAllowed(request)) return app.refuseHost(request, hosts);
+      const http = bindings as HttpBindings;
+      return app.fetch(request).then(
+        (reply) => sendCut(reply, http),
+        (error) => endConnection(error, http),
+      );
+    },
     { overrideGlobalObjects: false, errorHandler: app.refuseUnreadable },
   );
   const server = createServer(listener);

@@ -3,6 +3,7 @@ import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { createKeyring, createRateLimit } from "./admission.ts";
 import { createApp, type RequestNotes, refuseHost, refuseUnreadable } from "./app.ts";
+import type { Faults } from "./faults.ts";
 import { startAiTaskPlans } from "./operations/ai-tasks.ts";
 import { openRecords, type RecordReader } from "./records.ts";
 import { doWork, MOUNTED_ROUTES } from "./routes.ts";
@@ -31,6 +32,8 @@ export interface ServiceOptions {
   readonly onFault: (error: Error, requestId: string) => void;
   /** Receives every request after its response. Must return fast and not throw. */
   readonly onRequest?: ((request: SeenRequest) => void) | undefined;
+  /** Failures on request; absent for none. */
+  readonly faults?: Faults | undefined;
 }
 
 /** A request as an observer sees it: no headers, query and bodies, because they hold keys and secrets. */
@@ -39,7 +42,8 @@ export interface SeenRequest extends Readonly<RequestNotes> {
   readonly at: number;
   readonly method: string;
   readonly path: string;
-  readonly status: number;
+  /** Absent when a fault ended the connection without a reply. */
+  readonly status?: number;
   readonly durationMs: number;
 }
 
@@ -50,7 +54,10 @@ export interface Snapshot {
 }
 
 export interface Service {
-  /** Handles one request. Never rejects. */
+  /**
+   * Handles one request. Rejects only with a fault of `faults`: LostConnection, a TypeError like that of the global
+   * `fetch`.
+   */
   fetch(request: Request): Promise<Response>;
   /** Responds 403 to a request with a `Host` header that is none of the given names. */
   refuseHost(request: Request, hosts: readonly string[]): Response;
@@ -118,23 +125,36 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       });
     },
   });
-  const { onRequest } = options;
+  const { onRequest, faults } = options;
+  const handle = (request: Request, notes: RequestNotes) =>
+    faults
+      ? faults.handle(request, () => app.fetch(request, notes), notes)
+      : app.fetch(request, notes);
   const fetch = async (request: Request): Promise<Response> => {
     const notes: RequestNotes = {};
-    if (!onRequest) return app.fetch(request, notes);
+    if (!onRequest) return handle(request, notes);
     const at = clock.now();
-    const response = await app.fetch(request, notes);
-    const { path = new URL(request.url).pathname, operation, requestId } = notes;
-    onRequest({
-      at,
-      method: request.method,
-      path,
-      status: response.status,
-      durationMs: clock.now() - at,
-      ...(operation !== undefined && { operation }),
-      ...(requestId !== undefined && { requestId }),
-    });
-    return response;
+    const report = (status?: number): void => {
+      const { path = new URL(request.url).pathname, operation, requestId, fault } = notes;
+      onRequest({
+        at,
+        method: request.method,
+        path,
+        ...(status !== undefined && { status }),
+        durationMs: clock.now() - at,
+        ...(operation !== undefined && { operation }),
+        ...(requestId !== undefined && { requestId }),
+        ...(fault !== undefined && { fault }),
+      });
+    };
+    try {
+      const response = await handle(request, notes);
+      report(response.status);
+      return response;
+    } catch (error) {
+      report();
+      throw error;
+    }
   };
   return {
     fetch,

@@ -1,66 +1,31 @@
 import type { Clock } from "../../lib/platform/ports/clock.ts";
-import { connectionLost, type Fetch, json } from "./provider.ts";
-
-type Send = () => Promise<Response>;
-
-const html504 = (): Response =>
-  new Response("<html><body><h1>504 Gateway Time-out</h1></body></html>", {
-    status: 504,
-    headers: { "content-type": "text/html" },
-  });
+import { parseFault } from "../../lib/service/fault-text.ts";
+import { createFaults } from "../../lib/service/faults.ts";
+import type { Fetch } from "./provider.ts";
+import { createSeededRandom } from "./seeded-random.ts";
 
 /** Longer than any client waits for a reply. */
 export const SLOW_MS = 60_000;
 
 /**
- * Faults between a client and an app. "Before the effect": the request never reached the app. "After the effect": the
+ * Faults of the service by name. "Before the effect": the request never reached the app. "After the effect": the
  * request took effect.
  */
 const FAULTS = {
-  "fails before the effect": async () => json(500, { message: "internal error" }),
-  "fails after the effect": async (send: Send) => {
-    await send();
-    return json(500, { message: "internal error" });
-  },
-  "a gateway answers HTML 504 before the effect": async () => html504(),
-  "a gateway answers HTML 504 after the effect": async (send: Send) => {
-    await send();
-    return html504();
-  },
-  "is throttled": async () => json(429, { message: "too many requests" }, { "retry-after": "7" }),
-  "is throttled for long": async () =>
-    json(429, { message: "too many requests" }, { "retry-after": "130" }),
-  "is refused": async () => json(400, { message: "not like this", error: "not like this" }),
-  "the key is refused": async () => json(401, { error: "token_not_valid" }),
-  "the connection breaks before the effect": async (): Promise<Response> => {
-    throw connectionLost();
-  },
-  "the connection breaks after the effect": async (send: Send): Promise<Response> => {
-    await send();
-    throw connectionLost();
-  },
-  "the reply is cut off": async (send: Send) => {
-    const reply = await send();
-    const { status, headers } = reply;
-    return new Response((await reply.text()).slice(0, -5) || "<html>", {
-      // A 204 has no content that could be cut off.
-      status: status === 204 ? 200 : status,
-      headers,
-    });
-  },
-  "it answers in unknown words": async (send: Send) => {
-    const { status } = await send();
-    return status === 200 ? json(200, { ok: true }) : new Response(null, { status });
-  },
-  "the effect is slow": async (send: Send, clock: Clock) => {
-    await clock.sleep(SLOW_MS);
-    return send();
-  },
-  "the reply is slow": async (send: Send, clock: Clock) => {
-    const reply = await send();
-    await clock.sleep(SLOW_MS);
-    return reply;
-  },
+  "fails before the effect": "status",
+  "fails after the effect": "status,when=after-effect",
+  "a gateway answers HTML 504 before the effect": "status,code=504,body=html",
+  "a gateway answers HTML 504 after the effect": "status,code=504,body=html,when=after-effect",
+  "is throttled": "throttled,retry-after=7s",
+  "is throttled for long": "throttled,retry-after=130s",
+  "is refused": "status,code=400",
+  "the key is refused": "status,code=401",
+  "the connection breaks before the effect": "reset",
+  "the connection breaks after the effect": "reset,when=after-effect",
+  "the reply is cut off": "truncated",
+  "it answers in unknown words": "unexpected-body",
+  "the effect is slow": `slow,delay=${SLOW_MS}ms`,
+  "the reply is slow": `slow,delay=${SLOW_MS}ms,when=after-effect`,
 } as const;
 
 export type HttpFault = keyof typeof FAULTS;
@@ -80,16 +45,17 @@ export const createHttpFaults = (
   clock: Clock,
   matches: (request: Request) => boolean = () => true,
 ): HttpFaults => {
-  const waiting: HttpFault[] = [];
+  const faults = createFaults({ clock, random: createSeededRandom(3) });
   let seen = 0;
   return {
     async fetch(request) {
       if (!matches(request)) return app(request);
       seen += 1;
-      const fault = waiting.shift();
-      return fault === undefined ? app(request) : FAULTS[fault](() => app(request), clock);
+      return faults.handle(request, () => app(request));
     },
-    strike: (...faults) => void waiting.push(...faults),
+    strike: (...names) => {
+      for (const name of names) faults.add({ ...parseFault(`*=${FAULTS[name]}`), times: 1 });
+    },
     seen: () => seen,
   };
 };

@@ -6,12 +6,20 @@ import type { Provider } from "../../local/provider.ts";
 import { readSettings, wholeNumber } from "../../platform/lambda/settings.ts";
 import type { State } from "../../service/state/state.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
+import {
+  addFaultOptions,
+  type FaultFlags,
+  faultChoiceOf,
+  faultLines,
+  faultSettings,
+  givenFaults,
+} from "../fault-flags.ts";
 import { apiKeySetting } from "../provider.ts";
 import { printNote, printResult, problemLines, terminalLog } from "../render.ts";
 import { failedBy, stopSignal, untilAborted } from "../stop-signal.ts";
 import { addExamples, type DeclareVerb, ending, type Ports } from "../verb.ts";
 
-interface ServiceFlags {
+interface ServiceFlags extends FaultFlags {
   readonly port?: string;
   readonly apiKey?: string;
   readonly seed?: string;
@@ -51,6 +59,7 @@ const settingsSchema = z.object({
   "--task-seconds": taskSecondsSetting,
   "--rate-limit": wholeNumber(1, 1_000_000).optional(),
   "--allow-host": hostNames.optional(),
+  ...faultSettings,
 });
 
 const MAX_SHOWN_PROBLEMS = 20;
@@ -88,10 +97,12 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
     "--task-seconds": flags.taskSeconds,
     "--rate-limit": flags.rateLimit,
     "--allow-host": flags.allowHost,
+    ...givenFaults(flags),
   });
   const { "--data": directory, "--seed": seedPath, "--api-key": apiKey } = settings;
   if (directory !== undefined) process.umask(OWNER_ONLY);
   const seed = seedPath === undefined ? undefined : await readSeedFile(seedPath);
+  const faults = faultChoiceOf(settings);
   const signal = stopSignal(clock);
   const failing = new AbortController();
   const log = quietAfter(terminalLog, failing.signal);
@@ -109,12 +120,13 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
         apiKey,
         requestsPerSecond,
         allowedHosts: settings["--allow-host"],
+        faults,
       },
       { clock, random, log, data, failing },
     );
   });
   printResult(provider.baseUrl);
-  printNote(nextSteps(provider, apiKey === undefined));
+  printNote([...faultLines(faults), nextSteps(provider, apiKey === undefined)].join("\n"));
   try {
     await Promise.race([
       untilAborted(signal),
@@ -144,6 +156,7 @@ export const declareService: DeclareVerb = (command, ports) => {
     "npx skyhook service --port 8080",
     "npx skyhook service --print-seed > state.json",
     "npx skyhook service --seed state.json --data ~/service",
+    "npx skyhook service --fault 'update-pool=lost-reply-after:20%'",
   ])
     .option("--port <n>", "port to listen on (default: a free one)")
     .option("--api-key <key>", "additional API key of client 1, valid for every project")
@@ -155,14 +168,14 @@ export const declareService: DeclareVerb = (command, ports) => {
     .option(
       "--allow-host <names>",
       "additional host names that requests may name, separated by commas (default: 127.0.0.1, localhost and [::1] only)",
-    )
-    .action(
-      ending(async (flags: ServiceFlags) => {
-        if (!flags.printSeed) return serve(flags, ports);
-        const { formatSeed } = await import("../../service/seed.ts");
-        const { builtInState } = await import("../../service/state/state.ts");
-        printResult(formatSeed(builtInState()));
-        return EXIT.ok;
-      }),
     );
+  addFaultOptions(command.optionsGroup("Faults:")).action(
+    ending(async (flags: ServiceFlags) => {
+      if (!flags.printSeed) return serve(flags, ports);
+      const { formatSeed } = await import("../../service/seed.ts");
+      const { builtInState } = await import("../../service/state/state.ts");
+      printResult(formatSeed(builtInState()));
+      return EXIT.ok;
+    }),
+  );
 };

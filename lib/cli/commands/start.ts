@@ -1,5 +1,6 @@
 import { POOL_PATH, POOL_SUCCESSOR_PATH } from "../../contract/load-balancer-pools.ts";
 import { PUBLISHED_TASK_PATH, TASK_PATH } from "../../contract/tasks.ts";
+import { addFaultOptions } from "../fault-flags.ts";
 import { readStartSettings, type StartFlags } from "../start-settings.ts";
 import { addExamples, type DeclareVerb, ending } from "../verb.ts";
 
@@ -37,7 +38,8 @@ export const declareStart: DeclareVerb = (command, ports) => {
     )
     .optionsGroup("Embedded service:")
     .option("--service-port <n>", "port of the service (default: a free one)")
-    .option("--task-seconds <n>", "duration of its tasks, seconds (default: 1.5)")
+    .option("--task-seconds <n>", "duration of its tasks, seconds (default: 1.5)");
+  addFaultOptions(command)
     .optionsGroup("Real provider, with the API key in SKYHOOK_API_KEY:")
     .option("--base-url <url>", "address of the provider's API, such as https://api.example.com")
     .option(

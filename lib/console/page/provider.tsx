@@ -114,6 +114,17 @@ const TasksTab = ({ session }: { session: Session }): JSX.Element => {
   );
 };
 
+/** The status of a request's reply, and the fault that struck the request. */
+const Outcome = ({ request }: { request: Answer<"requests">[number] }): JSX.Element => {
+  const { status, fault } = request;
+  return (
+    <>
+      {status !== undefined && <Badge text={String(status)} tone={status < 400 ? "good" : "bad"} />}
+      {fault !== undefined && <Badge text={`fault: ${fault}`} tone="bad" />}
+    </>
+  );
+};
+
 const RequestsTab = ({ session }: { session: Session }): JSX.Element => {
   const read = (signal: AbortSignal) => get<Answer<"requests">>("/provider/requests", signal);
   const loaded = useLoaded("provider-requests", read, refreshMs(session));
@@ -139,10 +150,7 @@ const RequestsTab = ({ session }: { session: Session }): JSX.Element => {
                     {request.method} {request.path}
                   </span>,
                   <span class="nowrap">{request.operation}</span>,
-                  <Badge
-                    text={String(request.status)}
-                    tone={request.status < 400 ? "good" : "bad"}
-                  />,
+                  <Outcome request={request} />,
                   <span class="nowrap">{request.durationMs} ms</span>,
                   request.requestId && <span class="id">{request.requestId}</span>,
                 ],

@@ -12,7 +12,8 @@ export class SettingsError extends Error {
   }
 }
 
-type Given = Readonly<Record<string, string | undefined>>;
+/** A list is an option that was given several times. */
+type Given = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
  * Reads settings.

@@ -260,7 +260,7 @@ test.each<[HttpFault, string, boolean]>([
   ["is throttled", "throttled throttled", false],
   ["the connection breaks before the effect", "ambiguous connection-lost", false],
   ["the connection breaks after the effect", "ambiguous connection-lost", true],
-  ["the reply is cut off", "ambiguous reply-unreadable", true],
+  ["the reply is cut off", "ambiguous connection-lost", true],
 ])(
   "when a request %s, the client sees %s, and the request took effect: %s",
   async (fault, seen, hasEffect) => {
