@@ -81,7 +81,7 @@ export const faultLines = ({
   rules.length === 0 && latency === undefined
     ? []
     : [
-        pc.yellow(`The service fails on request (seed ${seed}):`),
+        pc.yellow(`Faults are active (seed ${seed}), so requests to the service fail on purpose:`),
         ...rules.map((rule) => `  ${faultText(rule)}   ${oftenText(rule)}`),
         ...(latency ? [`  latency of every request: ${delayText(latency)}`] : []),
       ];
