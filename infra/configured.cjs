@@ -2,7 +2,9 @@ const { mkdirSync, readFileSync, writeFileSync, writeSync } = require("node:fs")
 const { dirname, join, resolve } = require("node:path");
 const { pathToFileURL } = require("node:url");
 
-/** Paths in the folder that osls packages. A function finds the files at the same paths in its package. */
+/**
+ * Paths of the converted files in a function's package. osls packages the same paths of its folder.
+ */
 const PACKAGED = {
   accounts: join("dist", "config", "accounts.json"),
   reactions: join("dist", "config", "reactions.json"),
@@ -10,7 +12,7 @@ const PACKAGED = {
 exports.PACKAGED = PACKAGED;
 
 /** Built from lib/intake/config-files.ts by `node infra/build.mjs functions`. */
-const READER = resolve("dist", "infra", "config-files.mjs");
+const READER = join(__dirname, "..", "dist", "infra", "config-files.mjs");
 
 const VARIABLES = [
   "param:accountsFile",
@@ -33,6 +35,7 @@ const end = (problems) => {
 };
 exports.end = end;
 
+/** The text of a file; undefined if it does not exist. */
 const textOf = (name) => {
   try {
     return readFileSync(resolve(name), "utf8");
@@ -42,16 +45,24 @@ const textOf = (name) => {
   }
 };
 
-const foundFile = (name) => ({ name, text: textOf(name) });
-
-const configFile = (name, example) => ({ ...foundFile(name), example: foundFile(example) });
+/** The example of a file in this folder. @param kind `accounts` or `reactions` */
+const repositoryExample = (kind) => {
+  const file = `${kind}.example.yaml`;
+  return { name: `infra/${file}`, text: textOf(join(__dirname, file)) };
+};
 
 const write = (file, text) => {
   mkdirSync(dirname(resolve(file)), { recursive: true });
   writeFileSync(resolve(file), text);
 };
 
-const read = async (values) => {
+/**
+ * How a caller of this folder's functions reads files, takes converted files and reports problems. These are for
+ * osls; `skyhook package` passes its own.
+ */
+const FOR_OSLS = { refuse: end, keep: write, textOf, exampleOf: repositoryExample };
+
+const read = async (values, { refuse, keep, textOf, exampleOf }) => {
   const [
     accountsFile,
     reactionsFile,
@@ -63,11 +74,12 @@ const read = async (values) => {
     stage,
   ] = values;
   const { readConfigFiles } = await import(pathToFileURL(READER).href).catch(() =>
-    end(["dist/infra/config-files.mjs: no such file; build it with npm run build"]),
+    refuse(["dist/infra/config-files.mjs: no such file; build it with npm run build"]),
   );
+  const fileOf = (name, kind) => ({ name, text: textOf(name), example: exampleOf(kind) });
   const reading = readConfigFiles({
-    accounts: configFile(accountsFile, "infra/accounts.example.yaml"),
-    reactions: configFile(reactionsFile, "infra/reactions.example.yaml"),
+    accounts: fileOf(accountsFile, "accounts"),
+    reactions: fileOf(reactionsFile, "reactions"),
     jobAccount,
     aiTaskName,
     monitoring,
@@ -75,9 +87,9 @@ const read = async (values) => {
     fingerprintKeyParameter,
     stage,
   });
-  if (reading.kind === "invalid") return end(reading.problems);
-  write(PACKAGED.accounts, reading.packaged.accounts);
-  write(PACKAGED.reactions, reading.packaged.reactions);
+  if (reading.kind === "invalid") return refuse(reading.problems);
+  keep(PACKAGED.accounts, reading.packaged.accounts);
+  keep(PACKAGED.reactions, reading.packaged.reactions);
   const keyOf = new Map(
     reading.accounts.accounts.map((each) => [each.name, each.apiKey.parameter]),
   );
@@ -97,18 +109,22 @@ const read = async (values) => {
   };
 };
 
-/** The result of the first call, which all files of this folder share. */
-let reading;
+/** The result of the first call for one packaging with the same values, which all files of this folder share. */
+let latest;
 
 /**
- * The stage's accounts, reactions and parameters. Ends the process with every problem if one of them is invalid.
- * Writes both config files as JSON for the functions' packages.
+ * The stage's accounts, reactions and parameters. Under osls, ends the process with every problem if one of them is
+ * invalid, and writes both config files as JSON for the functions' packages.
  */
-exports.configured = async ({ resolveVariable }) => {
+exports.configured = async ({ resolveVariable, ...host }) => {
   // Resolved in each call: osls calls again while a parameter is not known yet.
-  const values = await Promise.all(VARIABLES.map((name) => resolveVariable(name)));
-  reading ??= read(values.map(String));
-  return reading;
+  const values = (await Promise.all(VARIABLES.map((name) => resolveVariable(name)))).map(String);
+  const caller = { ...FOR_OSLS, ...host };
+  const key = JSON.stringify(values);
+  if (latest?.key !== key || latest.keep !== caller.keep) {
+    latest = { key, keep: caller.keep, reading: read(values, caller) };
+  }
+  return latest.reading;
 };
 
 const LEAST_CONCURRENCY = 2;
@@ -119,9 +135,9 @@ const MOST_CONCURRENCY = 1_000;
  * reserves no concurrency. Lambda refuses a reservation that leaves less than 100 of an AWS account's quota
  * to other functions, and the whole quota of a new AWS account may be 10.
  */
-exports.intakeConcurrency = async ({ resolveVariable }) => {
+exports.intakeConcurrency = async ({ resolveVariable, refuse = end }) => {
   if ((await resolveVariable("param:intakeConcurrency, null")) !== null) {
-    end([
+    refuse([
       `intakeConcurrency: no longer supported; set intakeMaximumConcurrency (${LEAST_CONCURRENCY} to ${MOST_CONCURRENCY}) instead, which reserves no concurrency`,
     ]);
   }
@@ -129,16 +145,16 @@ exports.intakeConcurrency = async ({ resolveVariable }) => {
   const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   return number >= LEAST_CONCURRENCY && number <= MOST_CONCURRENCY
     ? number
-    : end([
+    : refuse([
         `intakeMaximumConcurrency: must be a whole number from ${LEAST_CONCURRENCY} to ${MOST_CONCURRENCY}, is "${text}"`,
       ]);
 };
 
 /** Folder or URL of docs/, the start of the runbook link of each alarm. */
-exports.docsUrl = async ({ resolveVariable }) => {
+exports.docsUrl = async ({ resolveVariable, refuse = end }) => {
   const docsUrl = String(await resolveVariable("param:docsUrl"));
   if (/^\S*[^\s/]$/.test(docsUrl)) return docsUrl;
-  return end([
+  return refuse([
     `docsUrl: must be a path or a URL without a slash at its end, such as https://git.example.com/skyhook/docs; is "${docsUrl}"`,
   ]);
 };

@@ -9,11 +9,11 @@ exports.whileRunning = whileRunning;
 
 exports.STATE = whileRunning("ENABLED", "DISABLED");
 
-exports.parameters = async ({ resolveVariable }) => {
+exports.parameters = async ({ resolveVariable, refuse = end }) => {
   const running = await resolveVariable("param:running");
   // YAML reads yes and no without quotes as true and false.
   if (!["yes", "no"].includes(running))
-    end([`running: must be "yes" or "no", in quotes; is ${running}`]);
+    refuse([`running: must be "yes" or "no", in quotes; is ${running}`]);
   return {
     Running: {
       Type: "String",

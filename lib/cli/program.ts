@@ -113,6 +113,16 @@ const VERBS: readonly Verb[] = [
     load: async () => (await import("./commands/lift-pause.ts")).declareLiftPause,
   },
   {
+    usage: "init",
+    summary: "Write the files of a stage into this folder",
+    load: async () => (await import("./commands/init.ts")).declareInit,
+  },
+  {
+    usage: "package [options]",
+    summary: "Write the template and the zips of a stage",
+    load: async () => (await import("./commands/package.ts")).declarePackage,
+  },
+  {
     usage: "operations [options] [operation]",
     summary: "List operations, or the fields of one",
     load: async () => (await import("./commands/operations.ts")).declareOperations,

@@ -10,6 +10,7 @@ import { deployment } from "../../../lib/platform/deployment.ts";
 import { readEnvironment } from "../../../lib/platform/lambda/settings.ts";
 import { testAcrossAccounts } from "./package/across-accounts.ts";
 import { testAlarms } from "./package/alarms.ts";
+import { testCliPackager } from "./package/cli-packager.ts";
 import { testDashboard } from "./package/dashboard.ts";
 import { COMMAND_FUNCTIONS, FUNCTIONS } from "./package/functions.ts";
 import { testJobKeys } from "./package/job-keys.ts";
@@ -170,6 +171,7 @@ testAcrossAccounts(template);
 testOtherStage(() => packaged);
 testLimits(() => packaged);
 testRefusedFiles(() => packaged);
+testCliPackager(() => packaged);
 
 test("the ledger's table equals the adapter's description, and is encrypted and restorable", () => {
   expect(resource("LedgerTable").Properties).toEqual({

@@ -4,7 +4,7 @@ import { ruleNameOf } from "../../../../lib/intake/reaction.ts";
 import type { PackagedService, Stage, Template } from "../packaged-service.ts";
 import { arn, createTemplateReader, OWN_ACCOUNT } from "../template-reader.ts";
 
-const ACCOUNTS = `
+export const ACCOUNTS = `
 accounts:
   - name: first
     base_url: https://first.example.com
@@ -32,7 +32,7 @@ reactions:
       body: { status: paused }
 `;
 
-const PROD: Stage = {
+export const PROD: Stage = {
   name: "prod",
   files: { "accounts.yaml": ACCOUNTS, "reactions.yaml": REACTIONS },
   params: {

@@ -1,0 +1,95 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { packageStage } from "../../../../lib/cli/stage/stage-package.ts";
+import type { Template } from "../../../../lib/cli/stage/template.ts";
+import {
+  FIRST,
+  type Template as OslsTemplate,
+  type PackagedService,
+  type Stage,
+} from "../packaged-service.ts";
+import { ACCOUNTS, PROD } from "./other-stage.ts";
+
+const EXAMPLES = {
+  accountsFile: "infra/accounts.example.yaml",
+  reactionsFile: "infra/reactions.example.yaml",
+};
+
+const QUIET: Stage = {
+  name: "quiet",
+  files: { "accounts.yaml": ACCOUNTS, "reactions.yaml": "reactions: []\n" },
+  params: {
+    accountsFile: "accounts.yaml",
+    reactionsFile: "reactions.yaml",
+    monitoring: "no",
+    aiTaskName: "transcription",
+    fingerprintKeyParameter: "/keys/fingerprint",
+  },
+};
+
+/** The same texts for the keys of zips, the only difference between the two packagers. */
+const withoutKeys = (template: object): unknown =>
+  JSON.parse(JSON.stringify(template), (name, value) => (name === "S3Key" ? "a zip" : value));
+
+/** Members of the template of this CLI, in the shape of the reader of osls's. */
+const membersOf = ({ Resources, Outputs, Parameters, Conditions }: Template) => ({
+  resources: Resources,
+  outputs: Outputs,
+  parameters: Parameters,
+  conditions: Conditions,
+});
+
+const membersOfOsls = ({ resources, outputs, parameters, conditions }: OslsTemplate) => ({
+  resources,
+  outputs,
+  parameters,
+  conditions,
+});
+
+/** `skyhook package`, against osls on the same files. */
+export const testCliPackager = (packaged: () => PackagedService): void => {
+  const packageWithCli = ({ name = "dev", params = {} }: Stage, bucket?: string) =>
+    packageStage(
+      { stage: name, region: undefined, params, bucket },
+      { root: packaged().directory, folder: packaged().directory, environment: {} },
+    );
+
+  describe("the packager of the CLI", () => {
+    test.each([
+      ["dev", { params: EXAMPLES }],
+      ["another stage, stopped and without AI tasks", PROD],
+      ["a stage without alarms and reactions", QUIET],
+    ])("compiles the template of osls but for the keys of zips: %s", async (_name, stage) => {
+      const expected = await packaged().packageStage(stage);
+
+      const { template } = await packageWithCli(stage);
+
+      expect(withoutKeys(membersOf(template))).toEqual(withoutKeys(membersOfOsls(expected)));
+    });
+
+    test("compiles the template of osls for a bucket that exists", async () => {
+      const file = join(packaged().directory, "serverless.yml");
+      const text = await readFile(file, "utf8");
+      const named = text.replace("provider:\n", "provider:\n  deploymentBucket: our-zips\n");
+      const stage = { params: EXAMPLES };
+      const expected = await packaged()
+        .packageStage({ ...stage, files: { "serverless.yml": named } })
+        .finally(() => writeFile(file, text));
+
+      const { template } = await packageWithCli(stage, "our-zips");
+
+      expect(expected.resources).not.toHaveProperty("ServerlessDeploymentBucket");
+      expect(withoutKeys(membersOf(template))).toEqual(withoutKeys(membersOfOsls(expected)));
+    });
+
+    test("makes the template of the first deployment like osls: the bucket alone", async () => {
+      const file = join(packaged().directory, FIRST, "cloudformation-template-create-stack.json");
+      const expected = JSON.parse(await readFile(file, "utf8"));
+
+      const { bucketTemplate } = await packageWithCli({ params: EXAMPLES });
+
+      expect(bucketTemplate).toEqual(expected);
+    });
+  });
+};
