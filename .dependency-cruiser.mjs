@@ -15,6 +15,8 @@ const only = (from, allowed) => ({
 });
 
 const BASE = ["lib/contract", "lib/platform/ports"];
+/** Finds files of the package; imports nothing. */
+const PACKAGE_FOLDER = "lib/platform/package-folder.ts";
 const RECORDS = [...BASE, "lib/events", "lib/ledger"];
 const FEATURES = [...RECORDS, "lib/provider"];
 const JOBS = [...FEATURES, "lib/config"];
@@ -29,7 +31,7 @@ export default {
     only("lib/ledger", [...BASE, "lib/events"]),
     only("lib/config", BASE),
     only("lib/provider", [...RECORDS, "lib/config"]),
-    only("lib/service", BASE),
+    only("lib/service", [...BASE, PACKAGE_FOLDER]),
     only("lib/engine", FEATURES),
     only("lib/jobs/thresholds", JOBS),
     only("lib/jobs/prices", JOBS),
@@ -37,7 +39,13 @@ export default {
     only("lib/intake/event-patterns", BASE),
     only("lib/intake", [...JOBS, "lib/engine"]),
     only("lib/admin", [...FEATURES, "lib/engine", "lib/intake", "lib/jobs"]),
-    only("lib/console", [...BASE, "lib/admin", "lib/provider/client.ts", "lib/service/serve.ts"]),
+    only("lib/console", [
+      ...BASE,
+      PACKAGE_FOLDER,
+      "lib/admin",
+      "lib/provider/client.ts",
+      "lib/service/serve.ts",
+    ]),
     only("infra", ["lib/platform/deployment.json"]),
     {
       name: "poller-is-the-engine's-entry",

@@ -6,6 +6,7 @@
  */
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { overLimit, sizesOf } from "./bundle-sizes.mjs";
@@ -49,6 +50,30 @@ const buildPage = async () => {
   copyFileSync(PAGE_HTML, join(PAGE.outdir, "index.html"));
 };
 
+/** The API reference of the service at `/docs`: a page of ours, and files of Swagger UI as published. */
+const REFERENCE = {
+  ...PAGE,
+  entryPoints: ["main.ts", "main.css"].map((file) => `lib/service/docs-page/${file}`),
+  outdir: join(DIST, "docs"),
+};
+const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
+/** Its script and style sheet, with the licences that have to travel with them. */
+const SWAGGER_UI_FILES = [
+  "swagger-ui-bundle.js",
+  "swagger-ui.css",
+  "LICENSE",
+  "NOTICE",
+  "swagger-ui-bundle.js.LICENSE.txt",
+];
+
+const buildReference = async () => {
+  await build(REFERENCE);
+  copyFileSync("lib/service/docs-page/index.html", join(REFERENCE.outdir, "index.html"));
+  for (const file of SWAGGER_UI_FILES) {
+    copyFileSync(join(SWAGGER_UI, file), join(REFERENCE.outdir, file));
+  }
+};
+
 /**
  * Bundles the sources only; packages stay in node_modules. Prints nothing, because `npm start` runs it. Parts that
  * few commands need are chunks, loaded on demand. Chunks of earlier builds stay, because a running program may
@@ -56,6 +81,7 @@ const buildPage = async () => {
  */
 const buildCli = async () => {
   await buildPage();
+  await buildReference();
   await build({
     ...BASE,
     entryPoints: { skyhook: "lib/cli/main.ts" },

@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { packageFolder } from "../platform/package-folder.ts";
 import { type HttpApp, type ServedService, serve } from "../service/serve.ts";
 import { type ConsoleOptions, createConsoleApp } from "./app.ts";
 import { pageAddress } from "./auth.ts";
@@ -25,18 +24,9 @@ const serveAtDefault = async (app: HttpApp): Promise<ServedService> => {
   return serve(app, 0);
 };
 
-/** The folder of the built page, beside the package's other bundles, from sources and bundles alike. */
-const pageFolder = (): string => {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, "package.json")) && folder !== dirname(folder)) {
-    folder = dirname(folder);
-  }
-  return join(folder, "dist", "console");
-};
-
 const readAsset = async (name: string): Promise<string | undefined> => {
   try {
-    return await readFile(join(pageFolder(), name), "utf8");
+    return await readFile(join(packageFolder(), "dist", "console", name), "utf8");
   } catch {
     return undefined;
   }

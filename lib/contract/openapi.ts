@@ -38,7 +38,7 @@ const FAMILIES: Readonly<Record<Family, string>> = {
 };
 
 /** Error statuses of every operation. The text of an error states the broken rule. */
-export const REFUSALS: Readonly<Record<string, string>> = {
+const REFUSALS: Readonly<Record<string, string>> = {
   400: "A value breaks a rule, or the resource is in the wrong state",
   401: "The Authorization header is missing, or its key is unknown or revoked",
   403: "The Host header names neither this machine nor an allowed host",
@@ -182,6 +182,8 @@ export const createOpenApi = () =>
           "The provider's HTTP interface as Skyhook's service implements it: operations E1 to E15 of the interface document, tasks, and published operations that show or undo their effects.",
       },
       tags: Object.entries(FAMILIES).map(([name, description]) => ({ name, description })),
+      // Relative, so that a request from the page /docs goes to the service that serves the page.
+      servers: [{ url: "/", description: "The service that serves this document" }],
       security: [{ apiKey: [] }],
       paths: pathsOf(OPERATIONS),
       components: {
@@ -190,7 +192,8 @@ export const createOpenApi = () =>
             type: "apiKey",
             in: "header",
             name: "Authorization",
-            description: "The word apikey, one space, and the key",
+            description:
+              "The word apikey, one space, and the key. The page /docs adds the word to a key alone.",
           },
         },
       },
