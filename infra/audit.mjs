@@ -8,6 +8,7 @@ import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { FUNCTIONS } from "./bundling.mjs";
+import { packageFolders } from "./notices.mjs";
 
 const FAILING = ["high", "critical"];
 
@@ -15,12 +16,8 @@ const FAILING = ["high", "critical"];
 export const bundledPackages = ({ outputs }) =>
   new Set(
     Object.values(outputs)
-      .flatMap(({ inputs }) => Object.entries(inputs))
-      .filter(([file, { bytesInOutput }]) => bytesInOutput > 0 && file.includes("node_modules/"))
-      .map(([file]) => {
-        const [scope, name] = file.split("node_modules/").at(-1).split("/");
-        return scope.startsWith("@") ? `${scope}/${name}` : scope;
-      }),
+      .flatMap(packageFolders)
+      .map((folder) => folder.split("node_modules/").at(-1)),
   );
 
 /**

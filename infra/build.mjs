@@ -11,6 +11,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { overLimit, sizesOf } from "./bundle-sizes.mjs";
 import { BASE, FOR_LAMBDA, FUNCTIONS, YAML_OF_BROWSERS } from "./bundling.mjs";
+import { licenceNotices } from "./notices.mjs";
 
 const DIST = resolve("dist");
 
@@ -22,6 +23,7 @@ const buildConfigReader = () =>
     outdir: join(DIST, "infra"),
     outExtension: { ".js": ".mjs" },
     alias: YAML_OF_BROWSERS,
+    plugins: [licenceNotices()],
   });
 
 const buildFunctions = async () => {
@@ -41,6 +43,7 @@ const PAGE = {
   target: ["chrome120", "firefox121", "safari17"],
   jsx: "automatic",
   jsxImportSource: "preact",
+  plugins: [licenceNotices()],
   logLevel: "warning",
 };
 const PAGE_HTML = "lib/console/page/index.html";

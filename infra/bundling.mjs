@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { licenceNotices } from "./notices.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -84,9 +85,10 @@ export const FOR_LAMBDA = {
   plugins: [shakeSdk(join(ROOT, "lib", "platform", "aws"))],
 };
 
-/** One bundle `NAME/handler.mjs` for each folder in functions/. The caller adds `outdir`. */
+/** One bundle `NAME/handler.mjs` for each folder in functions/, with its notices. The caller adds `outdir`. */
 export const FUNCTIONS = {
   ...FOR_LAMBDA,
+  plugins: [...FOR_LAMBDA.plugins, licenceNotices()],
   entryPoints: readdirSync(join(ROOT, "functions"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => `functions/${name}/handler.ts`),

@@ -56,16 +56,32 @@ beforeAll(async () => {
 afterAll(() => packaged.remove());
 
 describe.each(FUNCTIONS)("the package of $name", ({ name, id, settings }) => {
-  test("contains the function's bundle, its source map, and the configs of its variables", async () => {
+  test("contains the function's bundle with source map and notices, and the configs of its variables", async () => {
     const files = await packaged.filesOf(name);
     const { ACCOUNTS_FILE, REACTIONS_FILE } = functionOf(id).variables;
     const configs = [ACCOUNTS_FILE, REACTIONS_FILE].filter((file) => file !== undefined);
 
     expect([...files.keys()].toSorted()).toEqual([
       ...configs,
+      `dist/functions/${name}/THIRD-PARTY-NOTICES.txt`,
       `dist/functions/${name}/handler.mjs`,
       `dist/functions/${name}/handler.mjs.map`,
     ]);
+  });
+
+  test("names every package of its source map in the notices", async () => {
+    const files = await packaged.filesOf(name);
+    const textOf = (file: string) => String(files.get(`dist/functions/${name}/${file}`));
+    const { sources } = z
+      .object({ sources: z.array(z.string()) })
+      .parse(JSON.parse(textOf("handler.mjs.map")));
+    const bundled = sources.flatMap(
+      (source) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? [],
+    );
+
+    const notices = textOf("THIRD-PARTY-NOTICES.txt");
+    const noticed = [...notices.matchAll(/^(\S+) \d+\.\d+\.\d+ \(.+\)$/gm)].map(([, id]) => id);
+    expect(noticed.toSorted()).toEqual([...new Set(bundled)].toSorted());
   });
 
   test("loads without installed packages, and reports each missing setting with the source file", async () => {
