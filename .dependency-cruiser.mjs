@@ -1,7 +1,7 @@
 /**
  * Import directions between folders: functions → skyhook.ts → intake, engine, jobs → provider → ledger →
  * events, contract, ports; and cli → console → admin → intake, engine, jobs. Adapters (`platform/aws`, `local`) are
- * named only by composition; the service knows the contract, the ports and itself.
+ * named only by composition; nothing imports `exports`, the entries of the npm package; the service knows the contract, the ports and itself.
  */
 const only = (from, allowed) => ({
   name: `${from.replace(/^lib\//, "")}-imports`,
@@ -55,6 +55,13 @@ export default {
       to: { path: "^lib/engine/poller/" },
     },
     {
+      name: "exports-are-entries",
+      severity: "error",
+      comment: "lib/exports is for users of the package; all other code imports what it curates",
+      from: { path: "^lib/(?!exports/)" },
+      to: { path: "^lib/exports/" },
+    },
+    {
       name: "functions-are-entries",
       severity: "error",
       comment: "AWS loads the handlers in functions/; all other code composes lib/skyhook.ts",
@@ -64,10 +71,11 @@ export default {
     {
       name: "composition-only",
       severity: "error",
-      comment: "only compositions import adapters: functions/compose.ts, lib/local and lib/cli",
+      comment:
+        "only compositions import adapters: functions/compose.ts, lib/local, lib/cli and lib/exports",
       from: {
         path: "^(lib|functions)/",
-        pathNot: ["^functions/compose\\.ts$", "^lib/(local|platform/aws|cli)/"],
+        pathNot: ["^functions/compose\\.ts$", "^lib/(local|platform/aws|cli|exports)/"],
       },
       to: { path: "^lib/(platform/aws|local)/" },
     },

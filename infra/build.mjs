@@ -1,8 +1,9 @@
 /**
  * Builds bundles with esbuild into dist/ of the working directory. `functions` builds one bundle for each folder in
  * functions/ and one that packaging reads config files with; `cli` builds the `skyhook` command with the
- * console, `bench` the benchmarks, `simulation` the simulation. `check` compares the sizes of the functions' bundles
- * and of the console's page with their limits.
+ * console, `package` everything that the npm package contains, `prepare` what an install in the repository needs,
+ * `bench` the benchmarks, `simulation` the simulation.
+ * `check` compares the sizes of the functions' bundles and of the console's page with their limits.
  */
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -12,6 +13,7 @@ import { build } from "esbuild";
 import { overLimit, sizesOf } from "./bundle-sizes.mjs";
 import { BASE, FOR_LAMBDA, FUNCTIONS, YAML_OF_BROWSERS } from "./bundling.mjs";
 import { licenceNotices } from "./notices.mjs";
+import { buildPublished } from "./published.mjs";
 
 const DIST = resolve("dist");
 
@@ -96,6 +98,19 @@ const buildCli = async () => {
     banner: { js: "#!/usr/bin/env node" },
   });
   chmodSync(join(DIST, "skyhook.mjs"), 0o755);
+};
+
+/** Everything that travels in the npm package. `npm pack` calls it. */
+const buildPackage = async () => {
+  await buildPage();
+  await buildReference();
+  await buildFunctions();
+  await buildPublished();
+};
+
+/** npm prepares after an install in the repository, and also after `prepack`: then the package is built already. */
+const prepare = async () => {
+  if (!["pack", "publish"].includes(process.env.npm_command ?? "")) await buildCli();
 };
 
 /** Matches the main module of an AWS client. */
@@ -203,6 +218,8 @@ const BUILDS = new Map([
   ["simulation", buildSimulation],
   ["functions", buildFunctions],
   ["cli", buildCli],
+  ["package", buildPackage],
+  ["prepare", prepare],
 ]);
 
 const chosen = BUILDS.get(process.argv[2] ?? "");

@@ -1,13 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { SSMClient } from "@aws-sdk/client-ssm";
 import { breakAttempts } from "../engine/attempt.ts";
 import type { CommandDeps } from "../engine/deps.ts";
 import { POLLER_LEASE } from "../engine/poller/poll.ts";
 import { aiTasksLease } from "../jobs/ai-tasks/watch-ai-tasks.ts";
 import { thresholdsLease } from "../jobs/thresholds/sync.ts";
 import { breakLease } from "../ledger/lease.ts";
-import { createAwsClient } from "../platform/aws/aws-client.ts";
-import { createSsmSecrets } from "../platform/aws/ssm-secrets.ts";
 import { ATTEMPT_TIMEOUT_MS, deployment } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Log } from "../platform/ports/log.ts";
@@ -59,6 +56,14 @@ const requestSettings = (settings: AccountSettings): Partial<AccountSettings> =>
   return rest;
 };
 
+/** Loads the client when a key is read: most runs have no AWS credentials, and no use for it. */
+const openSecrets = async () => {
+  const { SSMClient } = await import("@aws-sdk/client-ssm");
+  const { createAwsClient } = await import("../platform/aws/aws-client.ts");
+  const { createSsmSecrets } = await import("../platform/aws/ssm-secrets.ts");
+  return createSsmSecrets({ client: createAwsClient(SSMClient) });
+};
+
 interface OpenAccount {
   readonly settings: Partial<AccountSettings>;
   readonly account: Account | undefined;
@@ -77,11 +82,7 @@ const openLocalAccounts = (
         ...ports,
         attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
         metrics: countedNowhere,
-        // The client is created when a key is read, because most runs have no AWS credentials.
-        secrets: {
-          read: (reference) =>
-            createSsmSecrets({ client: createAwsClient(SSMClient) }).read(reference),
-        },
+        secrets: { read: async (reference) => (await openSecrets()).read(reference) },
         fetch,
       },
       provider,

@@ -6,7 +6,7 @@ interface Audit {
   bundledPackages(metafile: object): ReadonlySet<string>;
   findingsOf(
     report: object,
-    bundled: ReadonlySet<string>,
+    shipped: Readonly<Record<"functions" | "npmPackage", ReadonlySet<string>>>,
   ): { readonly lines: readonly string[]; readonly isFailure: boolean } | undefined;
 }
 
@@ -40,14 +40,21 @@ test.each([
 ])(
   "a %s vulnerability of a shipped package is reported with its place; a failure: %s",
   (severity, isFailure) => {
-    const vulnerabilities = { ...vulnerable("zod", severity), ...vulnerable("commander", "low") };
+    const vulnerabilities = {
+      ...vulnerable("zod", severity),
+      ...vulnerable("commander", "low"),
+      ...vulnerable("a-tool-of-the-repository", "critical"),
+    };
 
-    const findings = findingsOf({ vulnerabilities }, new Set(["zod"]));
+    const findings = findingsOf(
+      { vulnerabilities },
+      { functions: new Set(["zod"]), npmPackage: new Set(["zod", "commander"]) },
+    );
 
     expect(findings).toEqual({
       lines: [
-        `${severity}: zod <2.0.0, in the functions and the command line`,
-        "low: commander <2.0.0, in the command line",
+        `${severity}: zod <2.0.0, in the functions and the npm package`,
+        "low: commander <2.0.0, in the npm package",
       ],
       isFailure,
     });
@@ -55,6 +62,7 @@ test.each([
 );
 
 test("a report without vulnerabilities has no line, and a registry without audits has no result", () => {
-  expect(findingsOf({ vulnerabilities: {} }, new Set())).toEqual({ lines: [], isFailure: false });
-  expect(findingsOf({ statusCode: 405 }, new Set())).toBeUndefined();
+  const shipped = { functions: new Set<string>(), npmPackage: new Set<string>() };
+  expect(findingsOf({ vulnerabilities: {} }, shipped)).toEqual({ lines: [], isFailure: false });
+  expect(findingsOf({ statusCode: 405 }, shipped)).toBeUndefined();
 });

@@ -1,0 +1,68 @@
+/**
+ * Builds what the npm package contains: the command line and the public entries with their declarations. Packages of
+ * `dependencies` stay imports; everything else is bundled, such as the AWS clients, of which few users need any.
+ */
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { BASE, YAML_OF_BROWSERS } from "./bundling.mjs";
+import { buildDeclarations } from "./declarations.mjs";
+import { licenceNotices } from "./notices.mjs";
+
+const ROOT = BASE.absWorkingDir;
+const DIST = join(ROOT, "dist");
+/** Chunks of the package, apart from those of `npm start`, so that no chunk of an earlier build is packed. */
+const CHUNKS = "chunks";
+
+const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+
+/** @type {import("esbuild").BuildOptions} */
+const PUBLISHED = {
+  ...BASE,
+  outdir: DIST,
+  outExtension: { ".js": ".mjs" },
+  chunkNames: `${CHUNKS}/[name]-[hash]`,
+  splitting: true,
+  external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
+  // ES modules first: the CommonJS build of the AWS SDK cannot be tree-shaken.
+  mainFields: ["module", "main"],
+  alias: YAML_OF_BROWSERS,
+  // Maps would need the sources of everything, and would double the size of the package.
+  sourcemap: false,
+  metafile: true,
+  plugins: [licenceNotices(() => join(DIST, "THIRD-PARTY-NOTICES.txt"))],
+};
+
+/** `dist/exports/NAME.mjs` for each file of lib/exports. */
+const entries = () =>
+  Object.fromEntries(
+    readdirSync(join(ROOT, "lib", "exports"))
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => [`exports/${file.replace(/\.ts$/, "")}`, `lib/exports/${file}`]),
+  );
+
+/**
+ * Bundles the public entries and the command line, which share chunks.
+ * @param write false to get the metafile only
+ * @returns the metafile of esbuild
+ */
+export const bundlePublished = async (write = true) => {
+  const { metafile } = await build({
+    ...PUBLISHED,
+    entryPoints: { ...entries(), skyhook: "lib/cli/main.ts" },
+    write,
+  });
+  return metafile;
+};
+
+/** Writes the bundles and the declarations, after removing those of an earlier build. */
+export const buildPublished = async () => {
+  for (const folder of [CHUNKS, "exports"]) {
+    rmSync(join(DIST, folder), { recursive: true, force: true });
+  }
+  buildDeclarations(ROOT);
+  await bundlePublished();
+  const program = join(DIST, "skyhook.mjs");
+  writeFileSync(program, `#!/usr/bin/env node\n${readFileSync(program, "utf8")}`);
+  chmodSync(program, 0o755);
+};

@@ -1,0 +1,91 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, inject, it } from "vitest";
+
+const { tarball, bytes, folder } = inject("packed");
+
+const MAX_TARBALL_BYTES = 5_000_000;
+const MAX_INSTALLED_MB = 32;
+const MAX_PACKAGES = 39;
+
+/** Space that a folder takes on the disk, as `du` counts it. */
+const diskBytes = (path: string): number => {
+  const stats = lstatSync(path);
+  const own = stats.blocks * 512;
+  if (!stats.isDirectory()) return own;
+  return readdirSync(path).reduce((sum, name) => sum + diskBytes(join(path, name)), own);
+};
+
+const installedPackages = (): readonly string[] => {
+  const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
+  return Object.keys(lock.packages).filter((path) => path !== "");
+};
+
+describe("the packed package", () => {
+  it("has at most 5 MB", () => {
+    expect(bytes).toBeLessThanOrEqual(MAX_TARBALL_BYTES);
+  });
+
+  it("takes at most 32 MB and 39 packages when installed", () => {
+    const megabytes = diskBytes(join(folder, "node_modules")) / 2 ** 20;
+    const packages = installedPackages();
+    process.stdout.write(
+      `tarball ${(bytes / 1e6).toFixed(2)} MB, installed ${megabytes.toFixed(1)} MB in ${packages.length} packages\n`,
+    );
+    expect(megabytes).toBeLessThanOrEqual(MAX_INSTALLED_MB);
+    expect(packages.length).toBeLessThanOrEqual(MAX_PACKAGES);
+  });
+
+  it("passes publint", () => {
+    const run = spawnSync("npx", ["publint", "run", tarball, "--strict"], { encoding: "utf8" });
+    expect(run.stdout + run.stderr).toContain("All good!");
+  });
+
+  it("has types that arethetypeswrong finds nothing wrong with", () => {
+    const run = spawnSync("npx", ["attw", tarball, "--profile", "esm-only"], { encoding: "utf8" });
+    expect({ status: run.status, output: run.status === 0 ? "" : run.stdout }).toEqual({
+      status: 0,
+      output: "",
+    });
+  });
+
+  it("contains every file that its exports and declaration maps name", () => {
+    const root = join(folder, "node_modules", "skyhook");
+    const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    for (const target of Object.values<string | Record<string, string>>(exports)) {
+      for (const path of typeof target === "string" ? [target] : Object.values(target)) {
+        expect(lstatSync(join(root, path)).isFile()).toBe(true);
+      }
+    }
+    const types = join(root, "dist", "types");
+    const maps = readdirSync(types, { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith(".map"),
+    );
+    expect(maps).not.toEqual([]);
+    for (const map of maps) {
+      const { sources } = JSON.parse(readFileSync(join(types, map), "utf8"));
+      for (const source of sources) {
+        expect(lstatSync(join(types, map, "..", source)).isFile()).toBe(true);
+      }
+    }
+  });
+});
+
+describe("npx skyhook in an empty folder", () => {
+  const skyhook = (...parameters: string[]) =>
+    execFileSync("npx", ["--no-install", "skyhook", ...parameters], {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...process.env, XDG_STATE_HOME: join(folder, "state"), NO_COLOR: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+
+  it("prints its help", () => {
+    expect(skyhook("--help")).toMatch(/^Usage: skyhook/);
+  });
+
+  it("runs the demo to its expected end", () => {
+    expect(skyhook("start", "--exit", "--json")).toContain('"CommandSucceeded"');
+  });
+});
