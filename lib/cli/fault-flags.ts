@@ -3,10 +3,15 @@ import pc from "picocolors";
 import * as z from "zod";
 import type { FaultChoice } from "../local/provider.ts";
 import { wholeNumber } from "../platform/lambda/settings.ts";
-import { type Delay, delayOf, delaySchema, type FaultRule } from "../service/fault-rules.ts";
+import {
+  type Delay,
+  delayOf,
+  delaySchema,
+  type FaultRule,
+  shortened,
+} from "../service/fault-rules.ts";
 import { FaultTextError, faultText, parseFault } from "../service/fault-text.ts";
 import { DEFAULT_FAULT_SEED } from "../service/faults.ts";
-import { visibleText } from "./render.ts";
 
 /** Options of the embedded service's faults as commander reads them. */
 export interface FaultFlags {
@@ -25,7 +30,7 @@ const rulesSetting = z.array(z.string()).transform((texts, context): readonly Fa
       return [parseFault(text)];
     } catch (error) {
       if (!(error instanceof FaultTextError)) throw error;
-      problems.push(`'${visibleText(text)}': ${error.message}`);
+      problems.push(`'${shortened(text)}': ${error.message}`);
       return [];
     }
   });
@@ -46,19 +51,19 @@ export const givenFaults = ({ fault, latency, faultSeed }: FaultFlags) => ({
   "--fault-seed": faultSeed,
 });
 
-/** The faults of a run. */
-export const faultChoiceOf = (settings: {
+/** The faults of a run; undefined for none. */
+export const faultChoiceOf = ({
+  "--fault": rules = [],
+  "--latency": latency,
+  "--fault-seed": seed,
+}: {
   readonly "--fault"?: readonly FaultRule[] | undefined;
   readonly "--latency"?: string | undefined;
   readonly "--fault-seed"?: number | undefined;
-}): FaultChoice => {
-  const latency = settings["--latency"];
-  return {
-    rules: settings["--fault"] ?? [],
-    latency: latency === undefined ? undefined : delayOf(latency),
-    seed: settings["--fault-seed"],
-  };
-};
+}): FaultChoice | undefined =>
+  rules.length === 0 && latency === undefined && seed === undefined
+    ? undefined
+    : { rules, seed, latency: latency === undefined ? undefined : delayOf(latency) };
 
 const oftenText = ({ times, probability }: FaultRule): string => {
   if (times !== undefined) return `the next ${times === 1 ? "request" : `${times} requests`}`;

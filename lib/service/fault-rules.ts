@@ -5,13 +5,13 @@ import { oneOf } from "../contract/values.ts";
 
 const TARGETS = ["*", ...OPERATIONS.map(({ id }) => id)] as const;
 
-const MAX_QUOTED_CHARACTERS = 60;
-const quoted = (text: string): string => JSON.stringify(text.slice(0, MAX_QUOTED_CHARACTERS));
+/** The beginning of a text: enough to find a mistake in it. */
+export const shortened = (text: string): string => text.slice(0, 60);
 
 const operationSchema = z.enum(TARGETS, {
   error: ({ input }) =>
     typeof input === "string"
-      ? `unknown operation ${quoted(input)}; did you mean ${closestMatch(input, TARGETS)}? (* means all operations)`
+      ? `unknown operation "${shortened(input)}"; did you mean ${closestMatch(shortened(input), TARGETS)}? (* means all operations)`
       : "required: an operation such as update-pool, or * for all operations",
 });
 

@@ -1,5 +1,5 @@
 import { problemsOf } from "../contract/problem.ts";
-import { FAULT_KINDS, type FaultRule, faultRuleSchema } from "./fault-rules.ts";
+import { FAULT_KINDS, type FaultRule, faultRuleSchema, shortened } from "./fault-rules.ts";
 
 /** A text that is no fault rule; the message says what to write instead. */
 export class FaultTextError extends Error {
@@ -15,10 +15,10 @@ const howOften = (text: string): Partial<FaultRule> => {
   const [, times] = /^(\d{1,7})x$/.exec(text) ?? [];
   if (times !== undefined) return { times: Number(times) };
   const [, percent] = /^(\d{1,3}(?:\.\d{1,6})?)%$/.exec(text) ?? [];
-  if (percent !== undefined) return { probability: Number(percent) / 100 };
+  if (percent !== undefined) return { probability: Number(`${percent}e-2`) };
   if (/^\d?\.\d{1,8}$/.test(text)) return { probability: Number(text) };
   const reason = /^\d+$/.test(text)
-    ? `"${text}" could be a count or a probability: write ${text}x for ${text === "1" ? "the next request" : `the next ${text} requests`}, or a percentage such as 20%`
+    ? `"${shortened(text)}" could be a count or a probability: write 3x for the next 3 requests, or 20% for a share of them`
     : `how often: ${HOW_OFTEN}`;
   throw new FaultTextError(reason);
 };
@@ -52,7 +52,7 @@ const readDetails = (kind: string, texts: readonly string[]): Readonly<Record<st
         known.length === 0
           ? `${kind} takes no details`
           : `details of ${kind}: ${known.map((each) => `${each}=…`).join(", ")}`;
-      throw new FaultTextError(`unknown detail "${text}"; ${allowed}`);
+      throw new FaultTextError(`unknown detail "${shortened(text)}"; ${allowed}`);
     }
     if (details.has(fieldOf(name))) throw new FaultTextError(`${name} is given twice`);
     details.set(fieldOf(name), name === "code" && /^\d+$/.test(value) ? Number(value) : value);
@@ -73,7 +73,7 @@ export const parseFault = (text: string): FaultRule => {
   const [head = "", ...details] = rest.split(",");
   const [, kind = "", , often] = /^([^:]*)(:(.*))?$/.exec(head) ?? [];
   if (!FAULT_KINDS.some((known) => known === kind)) {
-    throw new FaultTextError(`unknown kind "${kind}"; kinds: ${FAULT_KINDS.join(", ")}`);
+    throw new FaultTextError(`unknown kind "${shortened(kind)}"; kinds: ${FAULT_KINDS.join(", ")}`);
   }
   const parsed = faultRuleSchema.safeParse({
     operation,

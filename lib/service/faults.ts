@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { endpointsOf } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";
 import type { Clock } from "../platform/ports/clock.ts";
@@ -6,6 +7,7 @@ import type { Random } from "../platform/ports/random.ts";
 import type { RequestNotes } from "./app.ts";
 import { faultyReply, LostConnection } from "./fault-replies.ts";
 import { type Delay, delayOf, type FaultRule } from "./fault-rules.ts";
+import { faultText } from "./fault-text.ts";
 
 const PATTERNS = OPERATIONS.flatMap((operation) =>
   endpointsOf(operation).map(({ method, path }) => ({
@@ -71,8 +73,10 @@ export interface Faults {
 }
 
 interface ActiveRule {
-  readonly number: number;
+  readonly id: string;
   readonly rule: FaultRule;
+  /** Distinguishes the random numbers of the rule. The same after the rule was removed and added again. */
+  readonly name: string;
   struck: number;
   /** Requests by operation since the rule was added. */
   readonly seen: Map<string, number>;
@@ -83,6 +87,8 @@ export const DEFAULT_FAULT_SEED = 1;
 /** Creates faults without rules. */
 export const createFaults = (options: FaultsOptions): Faults => {
   const { clock, random, seed = DEFAULT_FAULT_SEED, latency, signal } = options;
+  // Every delayed request listens to it.
+  if (signal) setMaxListeners(0, signal);
   const rules: ActiveRule[] = [];
   const requests = new Map<string, number>();
   let added = 0;
@@ -108,11 +114,10 @@ export const createFaults = (options: FaultsOptions): Faults => {
       .filter(({ rule }) => rule.operation === "*" || rule.operation === operation)
       .map((active) => ({ active, nth: count(active.seen, operation) }))
       .find(({ active, nth }) => {
-        const { number, rule } = active;
-        const { probability = 1 } = rule;
+        const { probability = 1 } = active.rule;
         const strikes =
           leftOf(active) > 0 &&
-          (probability === 1 || drawOf(seed, number, operation, nth) < probability);
+          (probability === 1 || drawOf(seed, active.name, operation, nth) < probability);
         if (strikes) active.struck += 1;
         return strikes;
       });
@@ -120,18 +125,21 @@ export const createFaults = (options: FaultsOptions): Faults => {
   return {
     list: () =>
       rules.map((active) => ({
-        id: `fault-${active.number}`,
+        id: active.id,
         rule: active.rule,
         struck: active.struck,
         ...(active.rule.times !== undefined && { left: leftOf(active) }),
       })),
     add: (rule) => {
       added += 1;
-      rules.push({ number: added, rule, struck: 0, seen: new Map() });
-      return `fault-${added}`;
+      const id = `fault-${added}`;
+      const text = faultText(rule);
+      const equals = rules.filter((other) => faultText(other.rule) === text).length;
+      rules.push({ id, rule, name: `${text} ${equals}`, struck: 0, seen: new Map() });
+      return id;
     },
     remove: (id) => {
-      const at = rules.findIndex(({ number }) => `fault-${number}` === id);
+      const at = rules.findIndex((active) => active.id === id);
       if (at >= 0) rules.splice(at, 1);
       return at >= 0;
     },
@@ -140,20 +148,20 @@ export const createFaults = (options: FaultsOptions): Faults => {
       const operation = rules.length > 0 || latency ? operationOf(request) : undefined;
       if (operation === undefined) return send();
       notes.operation = operation;
-      if (latency) {
-        await wait(
-          lengthOf(latency, drawOf(seed, "latency", operation, count(requests, operation))),
-        );
-      }
+      // Decided at arrival: the latency may change the order in which requests are handled.
       const struck = strike(operation);
+      if (struck) notes.fault = struck.active.rule.kind;
+      if (latency) {
+        const nth = count(requests, operation);
+        await wait(lengthOf(latency, drawOf(seed, "latency", operation, nth)));
+      }
       if (!struck) return send();
       const { active, nth } = struck;
-      notes.fault = active.rule.kind;
       return faultyReply(active.rule, {
         path: new URL(request.url).pathname,
         send,
         wait: (delay) =>
-          wait(lengthOf(delayOf(delay), drawOf(seed, active.number, operation, nth, "delay"))),
+          wait(lengthOf(delayOf(delay), drawOf(seed, active.name, operation, nth, "delay"))),
         newRequestId: () => {
           notes.requestId = random.uuid().replaceAll("-", "");
           return notes.requestId;
