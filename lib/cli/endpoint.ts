@@ -1,19 +1,9 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { homedir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import type { Environment } from "./environment.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
+import { requirePrivate, stateFolder, writePrivate } from "./private-file.ts";
 
 /** The folder of `folderOf`, for docs/reference/cli.md. */
 export const RUNS_FOLDER = "$XDG_STATE_HOME/skyhook/runs";
@@ -35,9 +25,8 @@ const runSchema = z.object({
 
 type KnownRun = z.output<typeof runSchema>;
 
-/** The user's folder for runs, in the folder for state of the XDG base directory specification. */
-const folderOf = ({ XDG_STATE_HOME: state }: Environment): string =>
-  join(state || join(homedir(), ".local", "state"), "skyhook", "runs");
+/** The user's folder for runs. */
+const folderOf = (environment: Environment): string => stateFolder(environment, "runs");
 
 const readRun = (file: string): KnownRun | undefined => {
   try {
@@ -47,22 +36,6 @@ const readRun = (file: string): KnownRun | undefined => {
   }
 };
 
-const OWNER_ONLY = 0o700;
-/** Permission bits by which other users write. */
-const WRITABLE_BY_OTHERS = 0o022;
-
-const isOwn = (path: string): boolean => {
-  const { uid } = statSync(path);
-  return uid === (process.getuid?.() ?? uid);
-};
-
-/** A folder in which another user could name an address of theirs, which would get this user's commands. */
-const unsafeFolder = (folder: string): ExitError =>
-  new ExitError(
-    EXIT.refused,
-    `${folder}: other users can write to it; remove it, or set XDG_STATE_HOME to a folder of your own`,
-  );
-
 /**
  * Every run with a file, the newest first; runs that were killed too.
  * @throws ExitError when other users can write to the folder
@@ -70,7 +43,7 @@ const unsafeFolder = (folder: string): ExitError =>
 const knownRuns = (environment: Environment): readonly KnownRun[] => {
   const folder = folderOf(environment);
   if (!existsSync(folder)) return [];
-  if (!isOwn(folder) || statSync(folder).mode & WRITABLE_BY_OTHERS) throw unsafeFolder(folder);
+  requirePrivate(folder);
   return readdirSync(folder)
     .filter((name) => name.endsWith(".json"))
     .flatMap((name) => readRun(join(folder, name)) ?? [])
@@ -88,18 +61,9 @@ export const keepRun = (
   environment: Environment,
 ): (() => void) => {
   const { url: endpoint, token, startedAt } = run;
-  const folder = folderOf(environment);
-  const file = join(folder, `${new URL(endpoint).port}.json`);
-  mkdirSync(folder, { recursive: true, mode: OWNER_ONLY });
-  if (!isOwn(folder)) throw unsafeFolder(folder);
-  // A folder from before may have another mode.
-  chmodSync(folder, OWNER_ONLY);
-  // A new file gets the mode, no link is followed, and the rename lets readers see only whole files.
-  const written = `${file}.${process.pid}`;
-  rmSync(written, { force: true });
   const known: KnownRun = { endpoint, token, pid: process.pid, startedAt };
-  writeFileSync(written, `${JSON.stringify(known)}\n`, { mode: 0o600, flag: "wx" });
-  renameSync(written, file);
+  const name = `${new URL(endpoint).port}.json`;
+  const file = writePrivate(folderOf(environment), name, `${JSON.stringify(known)}\n`);
   return () => {
     if (readRun(file)?.token === token) rmSync(file, { force: true });
   };

@@ -7,8 +7,10 @@ export const ENVIRONMENT = {
     "API key of the provider, for `start --base-url`, `read` and `thresholds`. No option has it, so that no process list shows it.",
   SKYHOOK_BASE_URL:
     "Address of the provider's API, for `read` and `thresholds`. `start` reads only `--base-url`.",
+  SKYHOOK_CONTROL_TOKEN:
+    "Token for `/_skyhook/`, the controls of the service, for `service --control` and `start --control`. Default: a new one, in a file of `$XDG_STATE_HOME/skyhook/control`.",
   XDG_STATE_HOME:
-    "Folder of `skyhook/runs`, which holds address and token of each `skyhook start`. Default: `~/.local/state`.",
+    "Folder of `skyhook/runs`, which holds address and token of each `skyhook start`, and of `skyhook/control`. Default: `~/.local/state`.",
   AWS_PROFILE: "Credentials for `--stage` and `--api-key-parameter`, as in every AWS SDK.",
   AWS_REGION: "Region of the stage.",
   AWS_ENDPOINT_URL: "Address of an AWS emulator, instead of AWS.",

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import pc from "picocolors";
 import * as z from "zod";
-import type { FaultChoice } from "../local/provider.ts";
 import { wholeNumber } from "../platform/lambda/settings.ts";
 import {
   type Delay,
@@ -12,6 +11,7 @@ import {
 } from "../service/fault-rules.ts";
 import { FaultTextError, faultText, parseFault } from "../service/fault-text.ts";
 import { DEFAULT_FAULT_SEED } from "../service/faults.ts";
+import type { FaultChoice } from "../service/open-service.ts";
 
 /** Options of the embedded service's faults as commander reads them. */
 export interface FaultFlags {

@@ -7,6 +7,7 @@ import { OWNER_ONLY, withDataError } from "../local/data-directory.ts";
 import { createLocalAdmin } from "../local/local-admin.ts";
 import type { BusEvent } from "../local/local-bus.ts";
 import type { Provider } from "../local/provider.ts";
+import { createControlAccess } from "./control-access.ts";
 import { type Demo, planDemo } from "./demo/demo.ts";
 import { demoState } from "./demo/world.ts";
 import { keepRun } from "./endpoint.ts";
@@ -107,6 +108,11 @@ interface RunPlan {
   /** The first version of the accounts and reactions files, which the run re-reads when they change. */
   readonly teams: TeamReading;
 }
+
+const withControls = (settings: StartSettings, controlToken: string | undefined): StartSettings =>
+  settings.provider.kind === "embedded"
+    ? { ...settings, provider: { ...settings.provider, controlToken } }
+    : settings;
 
 /** Plans the run. A demo brings its own configs, and a state in which prices and tasks change. */
 const planRun = async (
@@ -210,7 +216,8 @@ export const startLocally = async (
 ): Promise<ExitCode> => {
   if (settings.directory !== undefined) process.umask(OWNER_ONLY);
   const signal = stopSignal(clock);
-  const plan = await planRun(settings, flags, clock.now());
+  const control = settings.control && createControlAccess(settings.control.token, process.env);
+  const plan = await planRun(withControls(settings, control?.token), flags, clock.now());
   const closing = createClosing();
   closing.add(async () => plan.demo?.remove());
   try {
@@ -233,6 +240,10 @@ export const startLocally = async (
       settings.gatewayPort,
     );
     closing.add(() => served.close());
+    if (control) {
+      closing.add(async () => control.forget());
+      printNote(control.announce(automation.provider.baseUrl));
+    }
     const forget = keepAddress(served, clock.now());
     closing.add(async () => forget?.());
     const reachable = { ...served, isKept: forget !== undefined };

@@ -8,7 +8,12 @@ import { oneOf } from "../contract/values.ts";
 import type { ProviderChoice } from "../local/provider.ts";
 import type { JobChoice } from "../local/scheduled-jobs.ts";
 import { readSettings, wholeNumber } from "../platform/lambda/settings.ts";
-import { directorySetting, portSetting, taskSecondsSetting } from "./commands/service.ts";
+import {
+  controlTokenSetting,
+  directorySetting,
+  portSetting,
+  taskSecondsSetting,
+} from "./commands/service.ts";
 import type { Environment } from "./environment.ts";
 import { type FaultFlags, faultChoiceOf, faultSettings, givenFaults } from "./fault-flags.ts";
 import { apiKeySetting, poolPathSetting, taskPathSetting } from "./provider.ts";
@@ -34,6 +39,7 @@ export interface StartFlags extends FaultFlags {
   readonly thresholds?: string;
   readonly watchlist?: string;
   readonly aiTasks?: string;
+  readonly control?: boolean;
 }
 
 const settingsSchema = z.object({
@@ -56,6 +62,8 @@ const settingsSchema = z.object({
   "--thresholds": z.string().min(1).optional(),
   "--watchlist": z.string().min(1).optional(),
   "--ai-tasks": oneOf(["all", ...AI_TASK_NAMES]).optional(),
+  "--control": z.string().optional(),
+  SKYHOOK_CONTROL_TOKEN: controlTokenSetting,
   SKYHOOK_API_KEY: apiKeySetting.optional(),
   ...faultSettings,
 });
@@ -66,6 +74,7 @@ const REMOTE_ONLY = [KEY_PARAMETER, "--task-path", "--pool-path", "--no-lists"] 
 const EMBEDDED_ONLY = [
   "--service-port",
   "--task-seconds",
+  "--control",
   "--fault",
   "--latency",
   "--fault-seed",
@@ -107,6 +116,8 @@ export interface StartSettings {
   readonly eventSource: string;
   readonly jobs: JobChoice;
   readonly teams: TeamFiles;
+  /** Controls of the embedded service, with the user's own token if there is one; absent: no controls. */
+  readonly control: { readonly token: string | undefined } | undefined;
 }
 
 /**
@@ -130,6 +141,8 @@ export const readStartSettings = (flags: StartFlags, environment: Environment): 
     "--thresholds": flags.thresholds,
     "--watchlist": flags.watchlist,
     "--ai-tasks": flags.aiTasks,
+    "--control": flags.control ? "" : undefined,
+    SKYHOOK_CONTROL_TOKEN: (flags.control && environment.SKYHOOK_CONTROL_TOKEN) || undefined,
     // A run of the embedded service ignores a key in the environment. Empty counts as missing.
     ...givenFaults(flags),
     [KEY]: flags.baseUrl === undefined ? undefined : environment.SKYHOOK_API_KEY || undefined,
@@ -140,6 +153,7 @@ export const readStartSettings = (flags: StartFlags, environment: Environment): 
     gatewayPort: settings["--port"],
     eventSource: settings["--event-source"],
     provider: providerOf(settings, flags),
+    control: flags.control ? { token: settings.SKYHOOK_CONTROL_TOKEN } : undefined,
     teams: { accountsFile: settings["--accounts"], reactionsFile: settings["--reactions"] },
     jobs: {
       thresholdsFile: settings["--thresholds"],

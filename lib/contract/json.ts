@@ -57,6 +57,17 @@ export const parseWireJson = (text: string): unknown =>
 export const parseRequestJson = (text: string): unknown =>
   notTooDeep(parse(text, undefined, parseExactNumber));
 
+/**
+ * Where a parser of this file found invalid JSON: `: line 2, column 5`. Empty for another error. Never quotes the text,
+ * as the message of the error does.
+ */
+export const placeInJson = (error: unknown, text: string): string => {
+  const found = error instanceof SyntaxError ? /\bposition (\d+)$/.exec(error.message) : null;
+  if (!found) return "";
+  const before = text.slice(0, Number(found[1])).split("\n");
+  return `: line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
+};
+
 const significantDigits = (digits: string): string =>
   digits
     .replace(/e.*/i, "")

@@ -14,12 +14,8 @@ import {
   DEFAULT_REQUESTS_PER_SECOND,
 } from "../provider/accounts-config.ts";
 import type { OtherPaths } from "../provider/client.ts";
-import type { FaultRule } from "../service/fault-rules.ts";
-import { createFaults, type FaultsOptions } from "../service/faults.ts";
 import { countRecords, listRecords, listTasks } from "../service/inspection.ts";
-import { createRequestLog } from "../service/request-log.ts";
-import { serve } from "../service/serve.ts";
-import { createService, type Service } from "../service/service.ts";
+import { type FaultChoice, type OpenService, openService } from "../service/open-service.ts";
 import { BUILT_IN_API_KEYS, createBuiltInKeys, replaceBuiltInKey } from "../service/state/keys.ts";
 import type { State } from "../service/state/state.ts";
 import { builtInState } from "../service/state/state.ts";
@@ -28,11 +24,6 @@ import { createClosing } from "./closing.ts";
 import { type DataDirectory, DataDirectoryError } from "./data-directory.ts";
 import { writeUnlessFailed } from "./level-database.ts";
 import type { JobTimes } from "./scheduled-jobs.ts";
-
-/** Faults of the embedded service from its start. */
-export interface FaultChoice extends Pick<FaultsOptions, "latency" | "seed"> {
-  readonly rules: readonly FaultRule[];
-}
 
 /** The provider of the account `local`. */
 export type ProviderChoice =
@@ -51,6 +42,8 @@ export type ProviderChoice =
       readonly allowedHosts?: readonly string[] | undefined;
       /** Absent: none. */
       readonly faults?: FaultChoice | undefined;
+      /** Opens the controls under `/_skyhook/` of the service; absent: there are none. */
+      readonly controlToken?: string | undefined;
     }
   | {
       readonly kind: "remote";
@@ -110,11 +103,7 @@ const REMOTE_TIMES = {
 const RECORDS_A_PAGE = 50;
 const NEWEST_TASKS = 100;
 
-const viewOf = (
-  baseUrl: string,
-  { inspect }: Pick<Service, "inspect">,
-  requestLog: ReturnType<typeof createRequestLog>,
-): ProviderView => ({
+const viewOf = ({ url: baseUrl, inspect, control }: OpenService): ProviderView => ({
   async state() {
     return providerStateSchema.parse({ baseUrl, kinds: countRecords(await inspect()) });
   },
@@ -125,7 +114,7 @@ const viewOf = (
   async tasks() {
     return providerTasksSchema.parse(listTasks(await inspect(), NEWEST_TASKS));
   },
-  requests: async () => providerRequestsSchema.parse(requestLog.list()),
+  requests: async () => providerRequestsSchema.parse(control.requests.list()),
 });
 
 const openEmbedded = async (
@@ -144,11 +133,7 @@ const openEmbedded = async (
     }
     const apiKey = choice.apiKey ?? random.uuid();
     const keys = data === undefined ? BUILT_IN_API_KEYS : createBuiltInKeys(data.fingerprintKey);
-    const requestLog = createRequestLog();
-    const ended = new AbortController();
-    const faults = createFaults({ clock, random, ...choice.faults, signal: ended.signal });
-    for (const rule of choice.faults?.rules ?? []) faults.add(rule);
-    const service = await createService({
+    const service = await openService({
       clock,
       random,
       store: {
@@ -162,21 +147,20 @@ const openEmbedded = async (
       taskDurationMs: choice.taskDurationMs,
       onFault: (error, requestId) =>
         log.error("internal error of the service", { requestId, errorMessage: error.message }),
-      onRequest: requestLog.note,
-      faults,
+      port: choice.port,
+      allowedHosts: choice.allowedHosts,
+      controlToken: choice.controlToken,
+      faults: choice.faults,
     });
-    const served = await serve(service, choice.port, choice.allowedHosts);
-    closing.add(() => served.close());
-    // Otherwise delayed requests would change the state after the store is closed.
-    closing.add(async () => ended.abort());
+    closing.add(service.close);
     return {
-      baseUrl: served.url,
+      baseUrl: service.url,
       apiKey: async () => apiKey,
       builtInKey: [keys.first].find(service.accepts),
       paths: {},
       canList: true,
       ...EMBEDDED_TIMES,
-      view: viewOf(served.url, service, requestLog),
+      view: viewOf(service),
       close: closing.close,
     };
   } catch (error) {

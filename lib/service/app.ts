@@ -6,6 +6,7 @@ import { authenticate, type FindKey, RETRY_AFTER_SECONDS } from "./admission.ts"
 import { createDocs, DOCS_PATHS } from "./docs.ts";
 import { errorBody, fault, invalid, notFound, RefusedError } from "./errors.ts";
 import type { FaultKind } from "./fault-rules.ts";
+import { notJson, readJson } from "./request-body.ts";
 import { queryOf, type RawValues } from "./request-values.ts";
 import type { MountedRoute } from "./routes.ts";
 import type { Route } from "./routing.ts";
@@ -14,62 +15,21 @@ import type { KeyRecord } from "./state/keys.ts";
 /** Maximum size of a body, far above any documented one; the provider publishes no limit. */
 const MAX_BODY_BYTES = 1_048_576;
 
-const tooLarge = (): RefusedError =>
-  new RefusedError("too-large", `body: at most ${MAX_BODY_BYTES} bytes`);
-
-const readStream = async (body: NonNullable<Request["body"]>): Promise<Uint8Array> => {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  // Leaving the loop cancels the stream, so an endless body stops here.
-  for await (const chunk of body) {
-    length += chunk.byteLength;
-    if (length > MAX_BODY_BYTES) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-};
-
-const readBytes = async (request: Request): Promise<Uint8Array> => {
-  const announced = request.headers.get("content-length");
-  if (Number(announced) > MAX_BODY_BYTES) throw tooLarge();
+const parseBody = (text: string): unknown => {
   try {
-    // With a Content-Length, HTTP delivers no more bytes than announced. One read costs a tenth of a stream.
-    if (announced !== null) return new Uint8Array(await request.arrayBuffer());
-    return request.body === null ? new Uint8Array() : await readStream(request.body);
-  } catch (error) {
-    if (error instanceof RefusedError) throw error;
-    // The client closed the connection before the end of its body, so this is no fault of the service.
-    throw invalid({ body: ["incomplete: the connection ended before the body did"] });
-  }
-};
-
-const isJson = (contentType: string | null): boolean =>
-  contentType?.split(";")[0]?.trim().toLowerCase() === "application/json";
-
-const parseBody = (bytes: Uint8Array): unknown => {
-  try {
-    return parseRequestJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return parseRequestJson(text);
   } catch {
     // The parser's message quotes the body, which may contain a secret.
-    throw invalid({ body: ["must be valid JSON in UTF-8, at most 200 levels deep"] });
+    throw notJson();
   }
 };
 
 /**
- * Parses the JSON body of a request; undefined without a body. Unknown paths are treated like known ones, so
- * that a caller without a key cannot find out which paths exist.
- * @throws RefusedError 413 over 1 MiB, 415 for another type than application/json, 400 for invalid JSON
+ * Parses the JSON body of a request. Unknown paths are treated like known ones, so that a caller without a key
+ * cannot find out which paths exist.
  */
-const readBody = async (request: Request): Promise<unknown> => {
-  // RFC 9110 gives a body no meaning in these methods.
-  if (request.method === "GET" || request.method === "HEAD") return undefined;
-  const bytes = await readBytes(request);
-  if (bytes.byteLength === 0) return undefined;
-  if (!isJson(request.headers.get("content-type"))) {
-    throw new RefusedError("unsupported-media-type", "content-type: must be application/json");
-  }
-  return parseBody(bytes);
-};
+const readBody = (request: Request): Promise<unknown> =>
+  readJson(request, MAX_BODY_BYTES, parseBody);
 
 /** What the app notes about a request while it handles it. */
 export interface RequestNotes {
@@ -113,7 +73,7 @@ const announceDeprecation = (
 };
 
 /** Finds the methods of a path; none for an unknown path. */
-const createMethodFinder = (endpoints: readonly Pick<Endpoint, "method" | "path">[]) => {
+export const createMethodFinder = (endpoints: readonly Pick<Endpoint, "method" | "path">[]) => {
   const patterns = endpoints.map(({ method, path }) => ({
     method,
     pattern: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`),
@@ -123,7 +83,7 @@ const createMethodFinder = (endpoints: readonly Pick<Endpoint, "method" | "path"
 };
 
 /** Request id in the form of the provider's samples: 32 hex digits. */
-const requestIdOf = (newId: () => string): string => newId().replaceAll("-", "");
+export const requestIdOf = (newId: () => string): string => newId().replaceAll("-", "");
 
 const refusal = (path: string, error: RefusedError, newId: () => string): Response => {
   const body = errorBody(familyOf(path), error, requestIdOf(newId));
@@ -143,6 +103,13 @@ export const refuseHost = (
   const names = `${hosts.slice(0, -1).join(", ")} or ${hosts.at(-1)}`;
   const error = new RefusedError("forbidden", `host: must be ${names}`);
   return refusal(new URL(url).pathname, error, newId);
+};
+
+/** 404 for a path without methods, otherwise 405. */
+export const wrongPath = (context: Context, methods: readonly string[]): RefusedError => {
+  if (methods.length === 0) return notFound("path");
+  context.header("Allow", methods.join(", "));
+  return new RefusedError("method-not-allowed", `method: must be ${methods.join(" or ")}`);
 };
 
 const refuse = (context: Context, error: RefusedError, requestId: string): Response => {
@@ -197,10 +164,7 @@ export const createApp = (dependencies: AppDependencies): Hono<Env> => {
   app.notFound(async (context) => {
     await readBody(context.req.raw);
     identify(context);
-    const methods = methodsAt(context.req.path);
-    if (methods.length === 0) throw notFound("path");
-    context.header("Allow", methods.join(", "));
-    throw new RefusedError("method-not-allowed", `method: must be ${methods.join(" or ")}`);
+    throw wrongPath(context, methodsAt(context.req.path));
   });
   app.onError((error, context) => {
     // Only errors have an id, because creating one costs more than most responses.

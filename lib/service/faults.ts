@@ -33,7 +33,7 @@ const lengthOf = ({ fromMs, toMs }: Delay, draw: number): number =>
   Math.round(fromMs + draw * (toMs - fromMs));
 
 /** A rule and how often it struck. */
-interface FaultState {
+export interface FaultState {
   readonly id: string;
   readonly rule: FaultRule;
   readonly struck: number;

@@ -26,6 +26,8 @@ export interface TaskIndex {
   nextDueAt(): number;
   /** Updates the index. Must be called for every task that is written. */
   note(task: TaskRecord): void;
+  /** Removes a task from the index. Must be called for every task that is removed. */
+  forget(id: string): void;
 }
 
 /** Index of the tasks that have not ended. Without it every request would read all tasks ever run. */
@@ -51,6 +53,9 @@ export const createTaskIndex = (tasks: Iterable<TaskRecord>): TaskIndex => {
       return earliest;
     },
     note,
+    forget: (id) => {
+      if (unfinished.delete(id)) earliest = undefined;
+    },
   };
 };
 
@@ -178,6 +183,20 @@ const createDraft = (committed: Collections) => {
   return { draft, writes: () => writes };
 };
 
+/** Writes a whole state into a draft: every record that the state lacks is removed. */
+export const putState = (draft: Draft, state: State): void => {
+  const putAll = <C extends CollectionName>(collection: C) => {
+    const records: readonly RecordOf<C>[] = state[collection];
+    for (const record of draft.list(collection)) draft.remove(collection, record);
+    for (const record of records) draft.put(collection, record);
+  };
+  for (const collection of COLLECTIONS) putAll(collection);
+};
+
+/** All records as a state, each list in the order of its keys. */
+export const toState = (records: RecordReader): State =>
+  stateSchema.parse(Object.fromEntries(COLLECTIONS.map((name) => [name, records.list(name)])));
+
 const merge = (into: Collections, writes: Writes): void => {
   const copy = <C extends CollectionName>(collection: C) => {
     for (const [key, record] of writes[collection]) {
@@ -209,7 +228,10 @@ export const openRecords = async (store: Store, initialState: State): Promise<Re
       if (written === undefined) return result;
       await store.commit(toEntries(written));
       merge(committed, written);
-      for (const task of written.tasks.values()) if (task) tasks.note(task);
+      for (const [id, task] of written.tasks) {
+        if (task) tasks.note(task);
+        else tasks.forget(id);
+      }
       return result;
     },
   };

@@ -26,6 +26,8 @@ export interface LoggedRequest {
   readonly fault?: FaultKind;
 }
 
+export type RequestLog = ReturnType<typeof createRequestLog>;
+
 /**
  * The newest 200 requests, in memory. Noting one costs an assignment; the rest is done when someone reads the log.
  */
@@ -52,6 +54,10 @@ export const createRequestLog = () => {
     note(seen: SeenRequest): void {
       ring[total % MAX_REQUESTS] = seen;
       total += 1;
+    },
+    /** Drops all requests. Later ones go on counting. */
+    clear(): void {
+      ring.length = 0;
     },
     /** The newest first. */
     list: (): readonly LoggedRequest[] =>

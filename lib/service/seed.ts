@@ -1,4 +1,4 @@
-import { formatWireJson, parseWireJson } from "../contract/json.ts";
+import { formatWireJson, parseWireJson, placeInJson } from "../contract/json.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
 import {
   COLLECTIONS,
@@ -36,8 +36,8 @@ const parseJson = (text: string): unknown => {
   try {
     // Some editors add a byte order mark.
     return parseWireJson(text.replace(/^\ufeff/, ""));
-  } catch {
-    throw new SeedError([{ path: "", rule: "must be valid JSON" }]);
+  } catch (error) {
+    throw new SeedError([{ path: "", rule: `must be valid JSON${placeInJson(error, text)}` }]);
   }
 };
 

@@ -5,7 +5,7 @@ import { createKeyring, createRateLimit } from "./admission.ts";
 import { createApp, type RequestNotes, refuseHost, refuseUnreadable } from "./app.ts";
 import type { Faults } from "./faults.ts";
 import { startAiTaskPlans } from "./operations/ai-tasks.ts";
-import { openRecords, type RecordReader } from "./records.ts";
+import { type Draft, openRecords, type RecordReader } from "./records.ts";
 import { doWork, MOUNTED_ROUTES } from "./routes.ts";
 import type { KeyRecord } from "./state/keys.ts";
 import { hashApiKey } from "./state/keys.ts";
@@ -67,6 +67,12 @@ export interface Service {
   accepts(apiKey: string): boolean;
   /** Advances due tasks, like any request, and returns the records. Read them at once: later changes show. */
   inspect(): Promise<Snapshot>;
+  /**
+   * Changes the records between two requests, after advancing due tasks, as one commit. Changed keys count from the
+   * next request on.
+   * @param work gets the instant, epoch ms; nothing changes if it throws
+   */
+  change<T>(work: (draft: Draft, at: number) => T): Promise<T>;
 }
 
 const createAdmission = ({ requestsPerSecond, clock }: ServiceOptions) => {
@@ -101,12 +107,22 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const records = await openRecords(store, startAiTaskPlans(initialState, clock.now()));
   const oneAtATime = pLimit(1);
   const newId = () => random.uuid();
-  const ownKey = options.apiKey === undefined ? [] : [keyForEverything(options.apiKey, records)];
-  const { keyInUse = (stored) => stored } = options;
-  const findKey = createKeyring([...ownKey, ...records.list("keys").map(keyInUse)]);
+  const { keyInUse = (stored) => stored, apiKey: own } = options;
+  const readKeys = () => {
+    const ownKey = own === undefined ? [] : [keyForEverything(own, records)];
+    return createKeyring([...ownKey, ...records.list("keys").map(keyInUse)]);
+  };
+  let findKey = readKeys();
+  /** Runs work with the instant as its time, when all tasks have advanced to it and no other change runs. */
+  const inTurn = <T>(work: (at: number) => T | Promise<T>): Promise<T> =>
+    oneAtATime(async () => {
+      const at = clock.now();
+      await advanceTasks(records, at, newId, doWork);
+      return work(at);
+    });
   const app = createApp({
     routes: MOUNTED_ROUTES,
-    findKey,
+    findKey: (apiKey) => findKey(apiKey),
     admit: createAdmission(options),
     newId,
     onFault,
@@ -116,9 +132,8 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       if (route.kind === "read" && records.tasks.nextDueAt() > at) {
         return route.answer(raw, { caller, newId, taskDurationMs, records, at });
       }
-      return oneAtATime(async () => {
-        const context = { caller, newId, taskDurationMs, at: clock.now() };
-        await advanceTasks(records, context.at, newId, doWork);
+      return inTurn((now) => {
+        const context = { caller, newId, taskDurationMs, at: now };
         return route.kind === "read"
           ? route.answer(raw, { ...context, records })
           : records.change((draft) => route.answer(raw, { ...context, records: draft }));
@@ -158,11 +173,12 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   };
   return {
     fetch,
-    inspect: () =>
-      oneAtATime(async () => {
-        const at = clock.now();
-        await advanceTasks(records, at, newId, doWork);
-        return { at, records };
+    inspect: () => inTurn((at) => ({ at, records })),
+    change: (work) =>
+      inTurn(async (at) => {
+        const result = await records.change((draft) => work(draft, at));
+        findKey = readKeys();
+        return result;
       }),
     refuseHost: (request, hosts) => refuseHost(request, hosts, newId),
     refuseUnreadable: () => refuseUnreadable(newId),

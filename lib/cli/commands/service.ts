@@ -28,6 +28,7 @@ interface ServiceFlags extends FaultFlags {
   readonly taskSeconds?: string;
   readonly rateLimit?: string;
   readonly allowHost?: string;
+  readonly control?: boolean;
 }
 
 /** A folder for data. An empty text is refused: it comes from a shell variable that is not set. */
@@ -51,6 +52,12 @@ const hostNames = z
   })
   .transform((names) => names.split(","));
 
+/** A token of the user's own for the controls of the service. */
+export const controlTokenSetting = z
+  .string()
+  .regex(/^[\x21-\x7e]{16,200}$/, { error: "16 to 200 characters without spaces" })
+  .optional();
+
 const settingsSchema = z.object({
   "--port": portSetting,
   "--api-key": apiKeySetting.optional(),
@@ -60,6 +67,7 @@ const settingsSchema = z.object({
   "--rate-limit": wholeNumber(1, 1_000_000).optional(),
   "--allow-host": hostNames.optional(),
   ...faultSettings,
+  SKYHOOK_CONTROL_TOKEN: controlTokenSetting,
 });
 
 const MAX_SHOWN_PROBLEMS = 20;
@@ -87,6 +95,9 @@ const readSeedFile = async (path: string): Promise<State> => {
   }
 };
 
+const openControl = async (token: string | undefined) =>
+  (await import("../control-access.ts")).createControlAccess(token, process.env);
+
 /** Runs the service until it is stopped. */
 const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<ExitCode> => {
   const settings = readSettings(settingsSchema, {
@@ -98,11 +109,13 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
     "--rate-limit": flags.rateLimit,
     "--allow-host": flags.allowHost,
     ...givenFaults(flags),
+    SKYHOOK_CONTROL_TOKEN: (flags.control && process.env.SKYHOOK_CONTROL_TOKEN) || undefined,
   });
   const { "--data": directory, "--seed": seedPath, "--api-key": apiKey } = settings;
   if (directory !== undefined) process.umask(OWNER_ONLY);
   const seed = seedPath === undefined ? undefined : await readSeedFile(seedPath);
   const faults = faultChoiceOf(settings);
+  const control = flags.control ? await openControl(settings.SKYHOOK_CONTROL_TOKEN) : undefined;
   const signal = stopSignal(clock);
   const failing = new AbortController();
   const log = quietAfter(terminalLog, failing.signal);
@@ -121,18 +134,23 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
         requestsPerSecond,
         allowedHosts: settings["--allow-host"],
         faults,
+        controlToken: control?.token,
       },
       { clock, random, log, data, failing },
     );
   });
-  printResult(provider.baseUrl);
-  printNote([...faultLines(faults), nextSteps(provider, apiKey === undefined)].join("\n"));
   try {
+    // A program that waits for the address finds the token's file as soon as it has it.
+    const controls = control?.announce(provider.baseUrl);
+    printResult(provider.baseUrl);
+    printNote([...faultLines(faults), nextSteps(provider, apiKey === undefined)].join("\n"));
+    if (controls) printNote(controls);
     await Promise.race([
       untilAborted(signal),
       withDataError(directory, () => failedBy(failing.signal)),
     ]);
   } finally {
+    control?.forget();
     await provider.close();
   }
   return EXIT.ok;
@@ -168,6 +186,10 @@ export const declareService: DeclareVerb = (command, ports) => {
     .option(
       "--allow-host <names>",
       "additional host names that requests may name, separated by commas (default: 127.0.0.1, localhost and [::1] only)",
+    )
+    .option(
+      "--control",
+      "clock, state, snapshots, requests, prices and faults under /_skyhook/, with the token of SKYHOOK_CONTROL_TOKEN or a new one",
     );
   addFaultOptions(command.optionsGroup("Faults:")).action(
     ending(async (flags: ServiceFlags) => {

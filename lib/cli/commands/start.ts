@@ -38,7 +38,8 @@ export const declareStart: DeclareVerb = (command, ports) => {
     )
     .optionsGroup("Embedded service:")
     .option("--service-port <n>", "port of the service (default: a free one)")
-    .option("--task-seconds <n>", "duration of its tasks, seconds (default: 1.5)");
+    .option("--task-seconds <n>", "duration of its tasks, seconds (default: 1.5)")
+    .option("--control", "its clock, state and more under /_skyhook/, as of `skyhook service`");
   addFaultOptions(command)
     .optionsGroup("Real provider, with the API key in SKYHOOK_API_KEY:")
     .option("--base-url <url>", "address of the provider's API, such as https://api.example.com")

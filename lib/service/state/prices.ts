@@ -38,6 +38,18 @@ export const priceListRecord = z.strictObject({
 
 export type PriceListRecord = z.output<typeof priceListRecord>;
 
+const { region_id, region: _, starts_at: __, ...amounts } = priceListRecord.shape;
+
+/** Changes of a region's price list. Absent fields keep their values; so do absent flavors and volume types. */
+export const priceChangeSchema = z.strictObject({
+  region_id,
+  /** Beginning of the list; absent for the one in force. */
+  starts_at: timestamp.nullable().optional(),
+  ...z.strictObject(amounts).partial().shape,
+});
+
+export type PriceChange = z.output<typeof priceChangeSchema>;
+
 const parts = {
   volumes: z.array(z.strictObject({ type_name: z.string(), size: z.int().min(1) })),
   public_ips: z.int().min(0),

@@ -71,7 +71,8 @@ test("a limit of a storage event is an exact number in a seed up to 64 bits", as
 });
 
 test.each([
-  ["{", [": must be valid JSON"]],
+  ["{", [": must be valid JSON: line 1, column 2"]],
+  ['{\n "keys": [x]', [": must be valid JSON: line 2, column 11"]],
   ["[]", [": an object"]],
   [changed((seed) => delete seed.routers), ["routers: required"]],
   [changed((seed) => (seed.vms = [])), ["vms: unknown field"]],

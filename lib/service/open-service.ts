@@ -1,0 +1,74 @@
+import type { Clock } from "../platform/ports/clock.ts";
+import { type AdjustableClock, createAdjustableClock } from "./adjustable-clock.ts";
+import { type Control, createControl } from "./control.ts";
+import { CONTROL_PATH, createControlApp } from "./control-routes.ts";
+import type { FaultRule } from "./fault-rules.ts";
+import { createFaults, type FaultsOptions } from "./faults.ts";
+import { createRequestLog } from "./request-log.ts";
+import { serve } from "./serve.ts";
+import { createService, type Service, type ServiceOptions } from "./service.ts";
+
+/** Faults with which a service starts. */
+export interface FaultChoice extends Pick<FaultsOptions, "latency" | "seed"> {
+  readonly rules: readonly FaultRule[];
+}
+
+export interface OpenServiceOptions extends Omit<ServiceOptions, "faults" | "onRequest"> {
+  /** Clock under the adjustable one of the service. */
+  readonly clock: Clock;
+  /** Port on 127.0.0.1; 0 for any free one. */
+  readonly port: number;
+  /** Host names that a request's `Host` may have, besides those of the loopback address. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Absent: none. */
+  readonly faults?: FaultChoice | undefined;
+  /** Opens the controls under `/_skyhook/`; absent: these paths are unknown, like any other. */
+  readonly controlToken?: string | undefined;
+}
+
+/** A service with its controls that listens at a port. */
+export interface OpenService extends Pick<Service, "accepts" | "fetch" | "inspect"> {
+  /** Base URL, without a trailing slash. */
+  readonly url: string;
+  /** The clock of the service. */
+  readonly clock: AdjustableClock;
+  readonly control: Control;
+  /** Ends delayed requests, stops listening and drops open connections. The store stays open. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the service with an adjustable clock and a request log.
+ * @throws when the port is in use, or the store cannot be read or its state is invalid
+ */
+export const openService = async (options: OpenServiceOptions): Promise<OpenService> => {
+  const { clock: base, random, initialState, controlToken, onFault } = options;
+  const clock = createAdjustableClock(base);
+  const requestLog = createRequestLog();
+  const ended = new AbortController();
+  const faults = createFaults({ clock, random, ...options.faults, signal: ended.signal });
+  for (const rule of options.faults?.rules ?? []) faults.add(rule);
+  const service = await createService({ ...options, clock, faults, onRequest: requestLog.note });
+  const control = createControl({ service, clock, base, requestLog, faults, initialState });
+  const controlApp =
+    controlToken === undefined
+      ? undefined
+      : createControlApp({ control, token: controlToken, newId: () => random.uuid(), onFault });
+  const fetch: Service["fetch"] = async (request) =>
+    controlApp && new URL(request.url).pathname.startsWith(`${CONTROL_PATH}/`)
+      ? controlApp.fetch(request)
+      : service.fetch(request);
+  const served = await serve({ ...service, fetch }, options.port, options.allowedHosts);
+  return {
+    ...service,
+    url: served.url,
+    fetch,
+    clock,
+    control,
+    async close() {
+      // Otherwise delayed requests would change the state after the store is closed.
+      ended.abort();
+      await served.close();
+    },
+  };
+};
