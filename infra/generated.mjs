@@ -2,8 +2,8 @@
  * Generates files from schemas and commands of lib: `write` writes them, `check` fails if one is stale, or if an
  * independent validator finds that openapi.json is not valid OpenAPI 3.1.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { build } from "esbuild";
@@ -12,7 +12,16 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 const OPENAPI = "lib/contract/openapi.json";
 
-/** Each generated file, and the expression for its text or its JSON. */
+/** The schemas of the config files, and what makes a JSON Schema of one. */
+const CONFIG_SCHEMAS = {
+  editorSchemaOf: "lib/config/editor-schema.ts",
+  accountsSchema: "lib/provider/accounts-schema.ts",
+  reactionsSchema: "lib/intake/reactions-config.ts",
+  thresholdConfigSchema: "lib/jobs/thresholds/config.ts",
+  watchlistSchema: "lib/jobs/prices/watchlist.ts",
+};
+
+/** Each generated file, and the expression for its text or its JSON; or a folder, and that for all its files by path. */
 const GENERATED = [
   {
     file: OPENAPI,
@@ -20,36 +29,49 @@ const GENERATED = [
     make: "createOpenApi()",
   },
   {
-    file: "lib/jobs/thresholds/thresholds.schema.json",
+    folder: "schemas",
     imports: {
-      editorSchemaOf: "lib/config/editor-schema.ts",
-      thresholdConfigSchema: "lib/jobs/thresholds/config.ts",
+      ...CONFIG_SCHEMAS,
+      anyEventSchema: "lib/events/json-schema.ts",
+      jsonSchemaOf: "lib/events/json-schema.ts",
+      CONTRACT_VERSION: "lib/events/version.ts",
+      DETAIL_TYPES: "lib/events/envelope.ts",
+      REQUEST_TYPES: "lib/events/request-envelope.ts",
+      exampleOf: "lib/events/examples.ts",
+      asyncApi: "infra/reference/asyncapi.mjs",
     },
-    make: "editorSchemaOf(thresholdConfigSchema)",
-  },
-  {
-    file: "lib/jobs/prices/watchlist.schema.json",
-    imports: {
-      editorSchemaOf: "lib/config/editor-schema.ts",
-      watchlistSchema: "lib/jobs/prices/watchlist.ts",
-    },
-    make: "editorSchemaOf(watchlistSchema)",
-  },
-  {
-    file: "lib/intake/reactions.schema.json",
-    imports: {
-      editorSchemaOf: "lib/config/editor-schema.ts",
-      reactionsSchema: "lib/intake/reactions-config.ts",
-    },
-    make: "editorSchemaOf(reactionsSchema)",
-  },
-  {
-    file: "lib/provider/accounts.schema.json",
-    imports: {
-      editorSchemaOf: "lib/config/editor-schema.ts",
-      accountsSchema: "lib/provider/accounts-schema.ts",
-    },
-    make: "editorSchemaOf(accountsSchema)",
+    make: `(() => {
+      const documented = (types) =>
+        Object.fromEntries(
+          types.map((type) => [type, { schema: jsonSchemaOf(type), example: exampleOf(type) }]),
+        );
+      const config = {
+        accounts: accountsSchema,
+        reactions: reactionsSchema,
+        thresholds: thresholdConfigSchema,
+        watchlist: watchlistSchema,
+      };
+      return {
+        ...Object.fromEntries(
+          Object.entries(config).map(([name, schema]) => [
+            name + ".schema.json",
+            editorSchemaOf(schema),
+          ]),
+        ),
+        "event.schema.json": anyEventSchema(),
+        ...Object.fromEntries(
+          [...REQUEST_TYPES, ...DETAIL_TYPES].map((type) => [
+            "events/" + type + ".schema.json",
+            jsonSchemaOf(type),
+          ]),
+        ),
+        "asyncapi.json": asyncApi({
+          version: CONTRACT_VERSION,
+          requests: documented(REQUEST_TYPES),
+          events: documented(DETAIL_TYPES),
+        }),
+      };
+    })()`,
   },
   {
     file: "docs/reference/cli.md",
@@ -64,8 +86,8 @@ const GENERATED = [
       metadataSchema: "lib/events/catalogue.ts",
       EVENT_EXAMPLES: "lib/events/examples.ts",
       REQUEST_EXAMPLES: "lib/events/examples.ts",
-      commandRequestedSchema: "lib/engine/request.ts",
-      taskFollowSchema: "lib/intake/ingest.ts",
+      commandRequestedSchema: "lib/events/requests.ts",
+      taskFollowSchema: "lib/events/requests.ts",
       eventsPage: "infra/reference/events-page.mjs",
     },
     make: `(() => {
@@ -89,14 +111,7 @@ const GENERATED = [
   },
   {
     file: "docs/reference/config.md",
-    imports: {
-      editorSchemaOf: "lib/config/editor-schema.ts",
-      accountsSchema: "lib/provider/accounts-schema.ts",
-      reactionsSchema: "lib/intake/reactions-config.ts",
-      thresholdConfigSchema: "lib/jobs/thresholds/config.ts",
-      watchlistSchema: "lib/jobs/prices/watchlist.ts",
-      configPage: "infra/reference/config-page.mjs",
-    },
+    imports: { ...CONFIG_SCHEMAS, configPage: "infra/reference/config-page.mjs" },
     make: `configPage({
       accounts: editorSchemaOf(accountsSchema),
       reactions: editorSchemaOf(reactionsSchema),
@@ -107,12 +122,12 @@ const GENERATED = [
 ];
 
 /** Evaluates an expression over exports of lib/. It bundles them first, because Node 20 cannot import TypeScript. */
-const evaluate = async ({ file, imports, make }) => {
+const evaluate = async ({ file, folder, imports, make }) => {
   const lines = Object.entries(imports).map(
     ([name, path]) => `import { ${name} } from "./${path}";`,
   );
   // Not a data: URL, because an error in one prints the whole program.
-  const bundle = resolve("dist", "generated", `${basename(file)}.mjs`);
+  const bundle = resolve("dist", "generated", `${basename(file ?? folder)}.mjs`);
   await build({
     absWorkingDir: ROOT,
     stdin: { contents: `${lines.join("\n")}\nexport default ${make};`, resolveDir: ROOT },
@@ -147,15 +162,36 @@ const write = (file, text) => {
   writeFileSync(path, text);
 };
 
+/** A file of an earlier catalogue in a generated folder. */
+const left = (file) => fail(`${file} is of no schema any more; run: npm run generate`);
+const remove = (file) => rmSync(join(ROOT, file));
+
 const ACTIONS = new Map([
-  ["write", write],
-  ["check", check],
+  ["write", { each: write, other: remove }],
+  ["check", { each: check, other: left }],
 ]);
 
 const action = ACTIONS.get(process.argv[2] ?? "");
 if (!action) throw new Error(`usage: node infra/generated.mjs ${[...ACTIONS.keys()].join(" | ")}`);
+
+const textOf = (made) =>
+  typeof made === "string" ? made : `${JSON.stringify(made, undefined, 2)}\n`;
+
+/** Paths of all files in a folder of the repository. */
+const filesIn = (folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)));
+
 for (const generated of GENERATED) {
   const made = await evaluate(generated);
-  const text = typeof made === "string" ? made : `${JSON.stringify(made, undefined, 2)}\n`;
-  await action(generated.file, text);
+  const { file, folder } = generated;
+  const files = folder
+    ? new Map(Object.entries(made).map(([path, content]) => [join(folder, path), content]))
+    : new Map([[file, made]]);
+  for (const [path, content] of files) await action.each(path, textOf(content));
+  if (folder)
+    filesIn(folder)
+      .filter((path) => !files.has(path))
+      .forEach(action.other);
 }

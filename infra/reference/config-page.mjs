@@ -11,9 +11,9 @@ keys are mistakes. \`accounts[].name\` is the field \`name\` of each entry of th
 
 An editor checks a file if its first line names the schema:
 
-${block("yaml plain", "# yaml-language-server: $schema=lib/provider/accounts.schema.json")}`;
+${block("yaml plain", "# yaml-language-server: $schema=schemas/accounts.schema.json")}`;
 
-const ACCOUNTS = `# yaml-language-server: $schema=lib/provider/accounts.schema.json
+const ACCOUNTS = `# yaml-language-server: $schema=schemas/accounts.schema.json
 accounts:
   - name: main
     base_url: https://api.example.com
@@ -37,7 +37,7 @@ aws_accounts:
     bus: arn:aws:events:eu-central-1:111122223333:event-bus/skyhook-events
 organization: o-abcde12345`;
 
-const REACTIONS = `# yaml-language-server: $schema=lib/intake/reactions.schema.json
+const REACTIONS = `# yaml-language-server: $schema=schemas/reactions.schema.json
 reactions:
   - name: resume-when-paid
     when:
@@ -54,7 +54,7 @@ reactions:
         equals: platform
     deadline: 30m`;
 
-const THRESHOLDS = `# yaml-language-server: $schema=lib/jobs/thresholds/thresholds.schema.json
+const THRESHOLDS = `# yaml-language-server: $schema=schemas/thresholds.schema.json
 prune: false
 thresholds:
   - name: reaching_used_space
@@ -65,7 +65,7 @@ thresholds:
     bucket_name: photos
     count: 1000000`;
 
-const WATCHLIST = `# yaml-language-server: $schema=lib/jobs/prices/watchlist.schema.json
+const WATCHLIST = `# yaml-language-server: $schema=schemas/watchlist.schema.json
 items:
   - name: web-server
     instance:

@@ -13,7 +13,8 @@ import {
 import { COMMANDED } from "../contract/operations.ts";
 import type { Problem } from "../contract/problem.ts";
 import { readRequest } from "../engine/read-request.ts";
-import { commandRequestedSchema, type RequestContext } from "../engine/request.ts";
+import type { RequestContext } from "../engine/request.ts";
+import { commandRequestedSchema } from "../events/requests.ts";
 
 /** A field of a form. `name` is the key in its object; an element of a list or map has the name of the list. */
 const fieldSchema = z.object({

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { createdResourcesSchema, getTask } from "../contract/tasks.ts";
+import { createdResourcesSchema } from "../contract/created-resources.ts";
+import { getTask } from "../contract/tasks.ts";
 import { isSmall } from "../engine/command-events.ts";
 import type { CommandDeps } from "../engine/deps.ts";
 import { shownTaskError } from "../engine/poller/task-end.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { createdResourcesSchema } from "../contract/tasks.ts";
+import { createdResourcesSchema } from "../contract/created-resources.ts";
 
 /** Number of records of each kind at the embedded service. */
 export const providerStateSchema = z.object({

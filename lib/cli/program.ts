@@ -127,6 +127,11 @@ const VERBS: readonly Verb[] = [
     summary: "List operations, or the fields of one",
     load: async () => (await import("./commands/operations.ts")).declareOperations,
   },
+  {
+    usage: "schema <name> [event]",
+    summary: "Print the JSON Schema of a file or an event",
+    load: async () => (await import("./commands/schema.ts")).declareSchema,
+  },
 ];
 
 const EXIT_TEXT = [

@@ -1,14 +1,9 @@
 import * as z from "zod";
+import { createdResourcesSchema } from "./created-resources.ts";
 import { mutation, read } from "./operation.ts";
 import { noBody, nothing, pathId, timestamp } from "./values.ts";
 
 export const TASK_STATES = ["NEW", "RUNNING", "FINISHED", "ERROR"] as const;
-
-/** Ids of the resources that a task created, by kind. Replies may contain unknown kinds. */
-export const createdResourcesSchema = z.record(
-  z.string(),
-  z.array(z.union([z.string(), z.int()])).nullable(),
-);
 
 /** A background task. `state` is open: any state but FINISHED and ERROR means that the task still runs. */
 export const taskSchema = z

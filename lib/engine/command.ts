@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { createdResourcesSchema } from "../contract/tasks.ts";
+import { createdResourcesSchema } from "../contract/created-resources.ts";
 import { outboxSchema } from "../ledger/outbox.ts";
 import { recordKind } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";

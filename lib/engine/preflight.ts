@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Mutation } from "../contract/operation.ts";
 import { getFloatingIpTag, getNetworkTag, type tagSchema } from "../contract/tags.ts";
 import { clipped } from "../events/event.ts";
+import { type Guard, guardSchema } from "../events/requests.ts";
 import type { Account } from "../provider/accounts.ts";
 import { requestTarget } from "../provider/client.ts";
 import { ProviderError, problemsOfError } from "../provider/provider-error.ts";
@@ -10,7 +11,6 @@ import type { Command, CommandRequestBody, SeenTag } from "./command.ts";
 import { cancel, giveUp, leaveUnknown, succeed, type WouldSend } from "./command-events.ts";
 import { waitBeforeSending } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
-import { type Guard, guardSchema } from "./request.ts";
 
 /** The context of one attempt at a command. */
 export interface AttemptContext {

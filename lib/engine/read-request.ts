@@ -2,12 +2,10 @@ import * as z from "zod";
 import type { Mutation } from "../contract/operation.ts";
 import { COMMANDED } from "../contract/operations.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
+import { commandRequestedSchema, idOf, MAX_COMMAND_ID_LENGTH } from "../events/requests.ts";
 import { type CommandRequestBody, requestSchema } from "./command.ts";
 import { laneIdOf } from "./lane.ts";
 import {
-  commandRequestedSchema,
-  idOf,
-  MAX_COMMAND_ID_LENGTH,
   nameProblems,
   type ReadRequest,
   type Rejection,

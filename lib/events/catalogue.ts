@@ -2,6 +2,7 @@ import * as z from "zod";
 import { COMMAND_EVENT_DATA } from "./command-data.ts";
 import { instant, text } from "./fields.ts";
 import { JOB_EVENT_DATA } from "./job-data.ts";
+import { DETAIL_VERSION } from "./version.ts";
 
 /** Data of every event that this system publishes, by its detail-type. */
 export const EVENT_DATA = { ...COMMAND_EVENT_DATA, ...JOB_EVENT_DATA } as const;
@@ -11,7 +12,9 @@ export type DetailType = keyof typeof EVENT_DATA;
 /** Identity and origin of an event: `detail.metadata`. */
 export const metadataSchema = z.looseObject({
   id: text("Id of the event, a UUID: the same for every delivery of the same fact"),
-  version: z.int().describe("Version of the detail's shape: 1; an incompatible change raises it"),
+  version: z
+    .literal(DETAIL_VERSION)
+    .describe("Version of the detail's shape; an incompatible change raises it"),
   time: instant("Time of the fact, in UTC with milliseconds"),
   correlationId: text(
     "Links all events of one request: the request's `metadata.correlationId`, else the command's id; of a scheduled job, its run",

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { createdResourcesSchema } from "../contract/tasks.ts";
+import { createdResourcesSchema } from "../contract/created-resources.ts";
 import { counter, instant, text, word } from "./fields.ts";
 
 const problems = z

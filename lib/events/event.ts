@@ -5,12 +5,10 @@ import type { BusEntry, EventBus } from "../platform/ports/bus.ts";
 import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { DetailType, EVENT_DATA } from "./catalogue.ts";
+import { DETAIL_VERSION } from "./version.ts";
 
 /** Namespace of the event ids (RFC 9562, version 5). A change would give published facts new ids. */
 const EVENT_NAMESPACE = "6f0c1f5e-3b0a-4c55-9a43-5d1b6f1c7a10";
-
-/** Version of the detail's shape; an incompatible change raises it. */
-const DETAIL_VERSION = 1;
 
 /** The fields that a type names; `looseObject` adds all others. */
 type Named<T> = {

@@ -1,6 +1,8 @@
 import type { JsonObject } from "../platform/ports/ledger.ts";
-import type { DetailType } from "./catalogue.ts";
+import { type DetailType, metadataSchema } from "./catalogue.ts";
+import { EVENT_SOURCE } from "./envelope.ts";
 import { eventOf, type Fact } from "./event.ts";
+import { isRequestType, type RequestType } from "./request-envelope.ts";
 
 /** An event as a sender or a subscriber writes it in JSON. */
 interface ExampleEvent {
@@ -12,7 +14,7 @@ interface ExampleEvent {
 const example = <T extends DetailType, Data extends JsonObject>(
   fact: Fact<T, Data>,
 ): ExampleEvent => ({
-  source: "skyhook",
+  source: EVENT_SOURCE,
   "detail-type": fact.detailType,
   detail: eventOf(fact).detail,
 });
@@ -398,3 +400,20 @@ export const REQUEST_EXAMPLES = {
     },
   },
 } as const satisfies Readonly<Record<string, ExampleEvent>>;
+
+/** What EventBridge adds to an event of the examples. */
+const envelope = {
+  version: "0",
+  account: "123456789012",
+  id: "6a7e8feb-b491-4cf7-a9f1-bf3703467718",
+  region: "eu-central-1",
+  resources: [],
+};
+
+/** An example of a request as its sender writes it, or of an event as a subscriber gets it. */
+export const exampleOf = (type: DetailType | RequestType) => {
+  if (isRequestType(type)) return REQUEST_EXAMPLES[type];
+  const { source, "detail-type": detailType, detail } = EVENT_EXAMPLES[type];
+  const time = metadataSchema.parse(detail.metadata).time.replace(/\.\d+Z$/, "Z");
+  return { ...envelope, source, "detail-type": detailType, time, detail };
+};

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import * as z from "zod";
 import { problemsOf } from "../contract/problem.ts";
 import { followTask } from "../contract/tasks.ts";
 import type { CommandDeps } from "../engine/deps.ts";
@@ -8,34 +7,9 @@ import { sealRequest } from "../engine/queue-message.ts";
 import { identityOf, readRequest } from "../engine/read-request.ts";
 import { type RejectDeps, rejectRequest } from "../engine/rejection.ts";
 import type { ReadRequest, Rejection, RequestContext } from "../engine/request.ts";
+import { taskFollowSchema } from "../events/requests.ts";
 import { type BusEvent, eventFields, type IntakeCall, readCall, sentAtOf } from "./bus-event.ts";
 import { commandIdOf, commandOf, findReaction, type Reaction } from "./reaction.ts";
-
-/** The detail of a `TaskFollowRequested`, beside the metadata of every request. */
-export const taskFollowSchema = z.looseObject({
-  data: z
-    .strictObject({
-      taskId: z.string().min(1).describe("Id of the task at the provider"),
-      account: z
-        .string()
-        .min(1)
-        .optional()
-        .describe("Account of the task. Default: the only account that the sender may use"),
-      after: z
-        .array(z.string())
-        .optional()
-        .describe(
-          "Ids of the sender's commands that have to succeed first, at most 20. Default: `[]`",
-        ),
-      deadline: z
-        .string()
-        .optional()
-        .describe(
-          "End of the checks: a time (ISO 8601), at most 7 days ahead. Default: the account's deadline for `follow-task`, 2 hours where it sets none",
-        ),
-    })
-    .describe("Task to follow"),
-});
 
 /** The request that an event makes, or its rejection. */
 interface EventRequest {

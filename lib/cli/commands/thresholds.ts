@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import pc from "picocolors";
@@ -24,6 +25,7 @@ import { createRateLimitedClient, createRetryingClient } from "../../provider/re
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { baseUrlOption, connectProvider, type Provider, type ProviderFlags } from "../provider.ts";
 import { fileProblemText, jsonLine, printNote, printResult, visibleText } from "../render.ts";
+import { besideNote, schemaComment, schemaPathFor } from "../schema-files.ts";
 import { addExamples, type DeclareVerb, ending, type Ports } from "../verb.ts";
 
 const NAME_COLUMNS = 24;
@@ -244,7 +246,12 @@ const pull = async (
 ): Promise<ExitCode> => {
   const provider = connectProvider(flags, clock);
   const actual = await provider.read(listThresholds(provider.client));
-  const text = writeThresholdConfig(actual, provider.baseUrl);
+  const schema = schemaPathFor("thresholds", dirname(resolve(file ?? "thresholds.yaml")));
+  const text = writeThresholdConfig(actual, [
+    schemaComment(schema.path),
+    `Notification thresholds at ${provider.baseUrl}`,
+  ]);
+  if (schema.isBeside) printNote(besideNote("thresholds"));
   if (file === undefined) {
     printResult(text.trimEnd());
     return EXIT.ok;

@@ -173,9 +173,12 @@ const writtenLimit = ({ name }: ActualThreshold, limit: string) => {
 /**
  * Writes a thresholds file that wants exactly the actual thresholds. A threshold without a limit cannot be
  * written: it is left out and named in a comment. It stays as it is, because `prune` is false.
- * @param from base URL of the provider, for a comment
+ * @param comments first lines of the file, without `#`
  */
-export const writeThresholdConfig = (actual: readonly ActualThreshold[], from: string): string => {
+export const writeThresholdConfig = (
+  actual: readonly ActualThreshold[],
+  comments: readonly string[],
+): string => {
   const byTarget = new Map(actual.toReversed().map((each) => [targetKey(each), each]));
   const distinct = actual.filter((each) => byTarget.get(targetKey(each)) === each);
   const withoutLimit = distinct.filter(({ limit }) => limit === undefined);
@@ -195,8 +198,7 @@ export const writeThresholdConfig = (actual: readonly ActualThreshold[], from: s
     }),
   });
   document.commentBefore = [
-    " yaml-language-server: $schema=lib/jobs/thresholds/thresholds.schema.json",
-    ` Notification thresholds at ${from}`,
+    ...comments.map((line) => ` ${line}`),
     ...withoutLimit.map(
       ({ name, storage_name, bucket_name }) =>
         ` left out, because it has no limit: ${JSON.stringify({ name, storage_name, bucket_name })}`,

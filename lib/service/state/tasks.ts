@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { containerUpdateSchema } from "../../contract/containers.ts";
+import { createdResourcesSchema } from "../../contract/created-resources.ts";
 import { poolUpdateSchema } from "../../contract/load-balancer-pools.ts";
 import { routerCreateSchema } from "../../contract/routers.ts";
-import { createdResourcesSchema, TASK_STATES, taskSchema } from "../../contract/tasks.ts";
+import { TASK_STATES, taskSchema } from "../../contract/tasks.ts";
 import { projectAndRegion, textId, timestamp } from "../../contract/values.ts";
 import { clientId, PROJECT_A } from "./fields.ts";
 import { storedMonitor } from "./load-balancer-pools.ts";

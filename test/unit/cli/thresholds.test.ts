@@ -51,7 +51,7 @@ describe("skyhook thresholds", () => {
 
     expect(pulled.exitCode).toBe(0);
     expect(pulled.stdout).toBe(
-      `# yaml-language-server: $schema=lib/jobs/thresholds/thresholds.schema.json\n# Notification thresholds at ${environment.SKYHOOK_BASE_URL}\n\n${BUILT_IN}`,
+      `# yaml-language-server: $schema=schemas/thresholds.schema.json\n# Notification thresholds at ${environment.SKYHOOK_BASE_URL}\n\n${BUILT_IN}`,
     );
     expect(planned).toEqual({
       exitCode: 0,

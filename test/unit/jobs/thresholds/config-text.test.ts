@@ -23,7 +23,7 @@ test("a written file plans no change, with any names", () => {
         }),
       ),
       (actual) => {
-        const read = readThresholdConfig(writeThresholdConfig(actual, "https://api.example.com"));
+        const read = readThresholdConfig(writeThresholdConfig(actual, []));
 
         expect(read.kind).toBe("valid");
         const { thresholds = [], prune = true } = read.kind === "valid" ? read.value : {};
@@ -41,11 +41,10 @@ test("a threshold without a limit is left out, and a comment names it", () => {
       { name: "reaching_used_space", bucket_name: "a\nb" },
       { name: "reaching_used_requests", limit: "5" },
     ],
-    "https://api.example.com",
+    ["Notification thresholds at https://api.example.com"],
   );
 
-  expect(text).toBe(`# yaml-language-server: $schema=lib/jobs/thresholds/thresholds.schema.json
-# Notification thresholds at https://api.example.com
+  expect(text).toBe(`# Notification thresholds at https://api.example.com
 # left out, because it has no limit: {"name":"reaching_used_space","bucket_name":"a\\nb"}
 
 prune: false
@@ -61,7 +60,7 @@ test("the first of two thresholds with equivalent targets is written", () => {
       { name: "reaching_used_space", bucket_name: "", limit: "1024" },
       { name: "reaching_used_space", limit: "7" },
     ],
-    "here",
+    [],
   );
 
   expect(text).toContain("bytes: 1 KiB");

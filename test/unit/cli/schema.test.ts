@@ -1,0 +1,52 @@
+import { readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { nearestNames } from "../../../lib/cli/nearest-names.ts";
+import { runSkyhook } from "../../support/skyhook-process.ts";
+
+const file = (path: string): Promise<string> =>
+  readFile(new URL(`../../../schemas/${path}`, import.meta.url), "utf8");
+
+describe("skyhook schema", () => {
+  it.concurrent.each([
+    [["accounts"], "accounts.schema.json"],
+    [["reactions"], "reactions.schema.json"],
+    [["thresholds"], "thresholds.schema.json"],
+    [["watchlist"], "watchlist.schema.json"],
+    [["event"], "event.schema.json"],
+    [["event", "CommandFailed"], "events/CommandFailed.schema.json"],
+    [["event", "CommandRequested"], "events/CommandRequested.schema.json"],
+    [["TaskFailed"], "events/TaskFailed.schema.json"],
+  ])("%j prints the generated file, byte for byte", async (args, path) => {
+    expect(await runSkyhook(["schema", ...args])).toEqual({
+      exitCode: 0,
+      stdout: await file(path),
+      stderr: "",
+    });
+  });
+
+  it.concurrent.each([
+    [["acounts"], "no schema acounts; did you mean accounts?\n"],
+    [["zzz"], "no schema zzz; it is one of accounts, reactions, thresholds, watchlist, event\n"],
+    [
+      ["event", "CommandFailled"],
+      "no event CommandFailled; did you mean CommandFailed or CommandCancelled or CommandAccepted?\n",
+    ],
+    [["accounts", "CommandFailed"], "the schema accounts takes no second name\n"],
+    [["event", "\u001b[2J"], /^no event \\u001b\[2J; it is one of CommandRequested, /],
+  ])("refuses %j, with the nearest names", async (args, text) => {
+    const { exitCode, stdout, stderr } = await runSkyhook(["schema", ...args]);
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(text);
+  });
+});
+
+it("the nearest names are found by case, typing error and part", () => {
+  const names = ["CommandFailed", "TaskFailed", "PriceChanged"];
+
+  expect(nearestNames("commandfailed", names)[0]).toBe("CommandFailed");
+  expect(nearestNames("failed", names)).toEqual(["TaskFailed", "CommandFailed"]);
+  expect(nearestNames("PricesChange", names)).toEqual(["PriceChanged"]);
+  expect(nearestNames("", names)).toEqual([]);
+  expect(nearestNames("x", names)).toEqual([]);
+});
