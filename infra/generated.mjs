@@ -24,6 +24,28 @@ const CONFIG_SCHEMAS = {
 /** Each generated file, and the expression for its text or its JSON; or a folder, and that for all its files by path. */
 const GENERATED = [
   {
+    // Before the OpenAPI document, which contains it.
+    file: "lib/contract/reply-examples.json",
+    imports: {
+      OPERATIONS: "lib/contract/operations.ts",
+      OPERATION_EXAMPLES: "lib/contract/operation-examples.ts",
+      OPTIONAL_QUERY_EXAMPLES: "lib/contract/operation-examples.ts",
+      formatWireJson: "lib/contract/json.ts",
+      createService: "lib/service/service.ts",
+      createMemoryStore: "lib/service/store.ts",
+      builtInState: "lib/service/state/state.ts",
+      replyExamples: "infra/reference/reply-examples.mjs",
+    },
+    make: `await replyExamples({
+      operations: OPERATIONS,
+      examples: OPERATION_EXAMPLES,
+      optionalQuery: OPTIONAL_QUERY_EXAMPLES,
+      formatWireJson,
+      startService: (ports) =>
+        createService({ ...ports, store: createMemoryStore(), initialState: builtInState() }),
+    })`,
+  },
+  {
     file: OPENAPI,
     imports: { createOpenApi: "lib/contract/openapi.ts" },
     make: "createOpenApi()",

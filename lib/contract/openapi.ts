@@ -5,67 +5,20 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
-import type { Family, Operation } from "./operation.ts";
-import { type Endpoint, endpointsOf } from "./operation.ts";
+import { JSON_TYPE, REFUSALS_OF } from "./error-responses.ts";
+import { formatWireJson, parseWireJson } from "./json.ts";
+import { type Endpoint, endpointsOf, type Family, type Operation } from "./operation.ts";
+import { OPERATION_EXAMPLES, OPTIONAL_QUERY_EXAMPLES } from "./operation-examples.ts";
 import { OPERATION_TEXTS } from "./operation-texts.ts";
 import { OPERATIONS } from "./operations.ts";
 import { ownRulesOf } from "./own-rules.ts";
+import REPLY_EXAMPLES from "./reply-examples.json" with { type: "json" };
 import { uint64 } from "./values.ts";
-
-/** The error body of each product. At the provider, every key but the text may be missing. */
-export const ERROR_BODIES = {
-  cloud: z
-    .looseObject({
-      exception_class: z.string().describe("kind of error, such as ValidationError"),
-      message: z.string(),
-      request_id: z.string(),
-      invalid_fields: z
-        .record(z.string(), z.array(z.string()))
-        .optional()
-        .describe("broken rules by field"),
-    })
-    .meta({ id: "CloudError" }),
-  storage: z.looseObject({ error: z.string() }).meta({ id: "StorageError" }),
-  streaming: z.looseObject({ error: z.string() }).meta({ id: "StreamingError" }),
-} as const satisfies Record<Family, z.ZodObject>;
-
-const JSON_TYPE = "application/json";
 
 const FAMILIES: Readonly<Record<Family, string>> = {
   cloud: "Containers, instances, policies, pools, routers, tags, prices and tasks",
   storage: "Storage notification events",
   streaming: "AI tasks",
-};
-
-/** Error statuses of every operation. The text of an error states the broken rule. */
-const REFUSALS: Readonly<Record<string, string>> = {
-  400: "A value breaks a rule, or the resource is in the wrong state",
-  401: "The Authorization header is missing, or its key is unknown or revoked",
-  403: "The Host header names neither this machine nor an allowed host",
-  404: "The resource does not exist, or the key has no access to it",
-  409: "A running task locks the resource, or the resource exists already",
-  413: "The body is larger than 1 MiB",
-  415: "The content type of the body is not application/json",
-  429: "The key has used up its rate limit; Retry-After is the number of seconds to wait",
-};
-
-const refusals = (family: Family): Record<string, ZodOpenApiResponseObject> =>
-  Object.fromEntries(
-    Object.entries(REFUSALS).map(([status, description]) => [
-      status,
-      {
-        id: `${family}-${status}`,
-        description,
-        content: { [JSON_TYPE]: { schema: ERROR_BODIES[family] } },
-      },
-    ]),
-  );
-
-/** Response components by product. Operations refer to these objects instead of repeating them. */
-const REFUSALS_OF = {
-  cloud: refusals("cloud"),
-  storage: refusals("storage"),
-  streaming: refusals("streaming"),
 };
 
 const DEPRECATION_HEADERS = {
@@ -80,13 +33,22 @@ const successText = (operation: Operation): string => {
     : "Success";
 };
 
+/** Replies of the service to `OPERATION_EXAMPLES`, by operation id. */
+const replies: Readonly<Record<string, unknown>> = REPLY_EXAMPLES;
+
 const successOf = (operation: Operation, { deprecated }: Endpoint): ZodOpenApiResponseObject => ({
   description: successText(operation),
   ...(deprecated && { headers: DEPRECATION_HEADERS }),
   ...(operation.successStatus === 200 && {
-    content: { [JSON_TYPE]: { schema: operation.response } },
+    content: { [JSON_TYPE]: { schema: operation.response, example: replies[operation.id] } },
   }),
 });
+
+/** The example's body as it travels: 64-bit integers are numbers there. */
+const bodyExampleOf = ({ id, body }: (typeof OPERATIONS)[number]): unknown => {
+  const example = OPERATION_EXAMPLES[id].body;
+  return example && parseWireJson(formatWireJson(z.encode<z.ZodType>(body, example)));
+};
 
 const isRequired = (body: z.ZodType): boolean => !body.safeParse(undefined).success;
 
@@ -103,12 +65,29 @@ const descriptionOf = (
     ...(deprecated ? [`This path is deprecated; use ${deprecated.successorPath}.`] : []),
   ].join(" ");
 
+/**
+ * Adds an example to each parameter. Tools send the `example` of a parameter, but only show the examples of its
+ * schema. So an optional filter gets the latter, and a request from the page `/docs` leaves it out.
+ */
+const withExamples = (parameters: z.ZodObject, sent: Readonly<Record<string, unknown>> = {}) =>
+  z.object(
+    Object.fromEntries(
+      Object.entries(parameters.shape).map(([name, schema]) => {
+        if (!(schema instanceof z.ZodType)) return [name, schema];
+        return name in sent
+          ? [name, schema.meta({ param: { example: sent[name] } })]
+          : [name, schema.meta({ examples: [OPTIONAL_QUERY_EXAMPLES[name]] })];
+      }),
+    ),
+  );
+
 const describe = (
   operation: (typeof OPERATIONS)[number],
   endpoint: Endpoint,
   index: number,
 ): ZodOpenApiOperationObject => {
   const { id, family, summary, params, query, body } = operation;
+  const example = OPERATION_EXAMPLES[id];
   return {
     // An operation id must be unique, so the second path of an operation gets a suffix.
     operationId: index === 0 ? id : `${id}-${index + 1}`,
@@ -116,9 +95,15 @@ const describe = (
     description: descriptionOf(operation, endpoint),
     tags: [family],
     ...(endpoint.deprecated && { deprecated: true }),
-    requestParams: { path: params, query },
+    requestParams: {
+      path: withExamples(params, example.params),
+      query: withExamples(query, example.query),
+    },
     ...(takesBody(body) && {
-      requestBody: { required: isRequired(body), content: { [JSON_TYPE]: { schema: body } } },
+      requestBody: {
+        required: isRequired(body),
+        content: { [JSON_TYPE]: { schema: body, example: bodyExampleOf(operation) } },
+      },
     }),
     responses: {
       [operation.successStatus]: successOf(operation, endpoint),

@@ -6,6 +6,7 @@ export const schemaNode = z.strictObject({
   $ref: z.string().optional(),
   type: z.union([z.string(), z.array(z.string())]).optional(),
   description: z.string().optional(),
+  examples: z.array(z.unknown()).optional(),
   enum: z.array(z.unknown()).optional(),
   const: z.unknown().optional(),
   format: z.string().optional(),

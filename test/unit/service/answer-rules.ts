@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import * as z from "zod";
+import { ERROR_BODIES } from "../../../lib/contract/error-responses.ts";
 import { parseWireJson } from "../../../lib/contract/json.ts";
-import { ERROR_BODIES } from "../../../lib/contract/openapi.ts";
 import type { Operation } from "../../../lib/contract/operation.ts";
 import { OPERATIONS } from "../../../lib/contract/operations.ts";
 import type { DescribedOperation, RandomRequest } from "../../support/random-request.ts";
