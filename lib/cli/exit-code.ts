@@ -42,6 +42,7 @@ export const EXIT_STATUSES: readonly ExitStatus[] = [
       "`start --exit`: a step of the demo did not end as expected",
       "`thresholds apply`: a threshold was not changed",
       "`read`, `thresholds`: the provider reported an error that may pass",
+      "`deploy`: not confirmed, or CloudFormation refused or failed",
       "`redrive`, `dead-letters delete`: a dead letter could not be sent back or deleted",
       "`--detailed-exitcode`: any error",
     ],
@@ -64,7 +65,10 @@ export const EXIT_STATUSES: readonly ExitStatus[] = [
   {
     status: EXIT.timedOut,
     meaning: "the time of --wait-seconds is over; the command continues",
-    cases: ["`cancel`: a request of the command is still in flight"],
+    cases: [
+      "`cancel`: a request of the command is still in flight",
+      "`deploy`: interrupted; the deployment continues in AWS",
+    ],
   },
 ];
 

@@ -123,6 +123,11 @@ const VERBS: readonly Verb[] = [
     load: async () => (await import("./commands/package.ts")).declarePackage,
   },
   {
+    usage: "deploy [options]",
+    summary: "Deploy a stage to AWS",
+    load: async () => (await import("./commands/deploy.ts")).declareDeploy,
+  },
+  {
     usage: "operations [options] [operation]",
     summary: "List operations, or the fields of one",
     load: async () => (await import("./commands/operations.ts")).declareOperations,

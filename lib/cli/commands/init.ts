@@ -26,7 +26,8 @@ const isWritten = (file: string, text: string): boolean => {
 };
 
 const NEXT_STEPS = `Edit the files. Then, with the names of your API key parameters in accounts.yaml:
-  npx skyhook package --stage dev     # the template and the zips, offline`;
+  npx skyhook package --stage dev     # the template and the zips, offline
+  npx skyhook deploy --stage dev      # shows the changes and asks`;
 
 const writeFiles = (): ExitCode => {
   const root = packageFolder();

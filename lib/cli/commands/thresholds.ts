@@ -1,7 +1,5 @@
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { STORAGE_EVENT_LIMITS } from "../../contract/storage-events.ts";
@@ -22,6 +20,7 @@ import {
 } from "../../jobs/thresholds/threshold.ts";
 import { createFileConfigSource } from "../../local/file-watch.ts";
 import { createRateLimitedClient, createRetryingClient } from "../../provider/retrying-client.ts";
+import { canAsk, confirmed } from "../confirm.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { baseUrlOption, connectProvider, type Provider, type ProviderFlags } from "../provider.ts";
 import { fileProblemText, jsonLine, printNote, printResult, visibleText } from "../render.ts";
@@ -184,25 +183,13 @@ const plan = async (file: string, flags: PlanFlags, { clock }: Ports): Promise<E
 const thresholdCount = (count: number): string =>
   count === 1 ? "1 threshold" : `${count} thresholds`;
 
-/** Asks for confirmation at a terminal; without one the answer is no. */
-const mayDelete = async (count: number): Promise<boolean> => {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const question = `Delete ${thresholdCount(count)} and apply the other changes? (yes/no) `;
-  // At the end of the input and after Ctrl-C no answer ever comes: both mean no.
-  const ended = once(terminal, "close").then(() => "no");
-  const answered = terminal.question(question).catch(() => "no");
-  const answer = await Promise.race([answered, ended]);
-  terminal.close();
-  return answer === "yes";
-};
-
 /** @throws ExitError when the plan deletes thresholds and the operator has not agreed */
 const agreeToDelete = async (planned: Plan, isAgreed: boolean): Promise<void> => {
   const count = planned.changes.filter(({ action }) => action === "delete").length;
   if (count === 0 || isAgreed) return;
   printNote(planText(planned));
-  if (await mayDelete(count)) return;
+  const question = `Delete ${thresholdCount(count)} and apply the other changes?`;
+  if (canAsk() && (await confirmed(question))) return;
   const why = `nothing changed: the plan deletes ${thresholdCount(count)}; add --yes to delete without confirmation`;
   throw new ExitError(EXIT.refused, why);
 };

@@ -32,6 +32,8 @@ interface Folders {
 /** A stage, ready to be written or deployed. */
 export interface StagePackage {
   readonly stackName: string;
+  /** Start of all keys in the bucket, such as `skyhook/prod`. */
+  readonly prefix: string;
   readonly region: string;
   readonly template: Template;
   /** The template of a new stack that holds only the bucket of the zips. */
@@ -167,6 +169,7 @@ export const packageStage = async (
   });
   return {
     stackName: `${service.service}-${stage}`,
+    prefix,
     region: service.provider.region,
     template,
     bucketTemplate: bucketTemplate(),

@@ -16,7 +16,7 @@ export interface Template {
 }
 
 /** Logical id of the bucket of the zips, the one that osls uses. */
-const BUCKET = "ServerlessDeploymentBucket";
+export const BUCKET = "ServerlessDeploymentBucket";
 
 /** Name of the output that holds the bucket of the zips. */
 const BUCKET_OUTPUT = `${BUCKET}Name`;

@@ -81,16 +81,22 @@ interface Limitable {
   };
 }
 
+interface Place {
+  readonly region?: string;
+}
+
 /**
  * Makes a client with the region and credentials of the environment and with time limits on every call.
  * Without limits, Lambda would kill an invocation that waits for AWS before it could record anything. A
  * body that the SDK returns as a stream is read after the call, under a limit of the reader.
+ * @param place a region other than that of the environment
  */
 export const createAwsClient = <Client extends Limitable>(
-  Client: new (options: ReturnType<typeof optionsOf>) => Client,
+  Client: new (options: ReturnType<typeof optionsOf> & Place) => Client,
   limits = USUAL,
+  place: Place = {},
 ): Client => {
-  const client = new Client(optionsOf(limits));
+  const client = new Client({ ...optionsOf(limits), ...place });
   client.middlewareStack.add(limitCall(limits.callMs), {
     step: "initialize",
     priority: "high",
