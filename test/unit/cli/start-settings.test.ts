@@ -58,6 +58,25 @@ describe("the settings of a local run", () => {
     });
   });
 
+  it("take faults for the embedded service", () => {
+    const { provider } = read({
+      fault: ["update-pool=lost-reply-after:20%", "*=reset:1x"],
+      latency: "200ms..2s",
+      faultSeed: "7",
+    });
+
+    expect(provider).toMatchObject({
+      faults: {
+        rules: [
+          { operation: "update-pool", kind: "lost-reply-after", probability: 0.2 },
+          { operation: "*", kind: "reset", times: 1 },
+        ],
+        latency: { fromMs: 200, toMs: 2_000 },
+        seed: 7,
+      },
+    });
+  });
+
   it("describe a real provider with its address and its key", async () => {
     const { provider } = read(
       {
@@ -160,11 +179,21 @@ describe("the settings of a local run", () => {
     ],
     [
       "settings of the embedded service for a real provider",
-      { ...REMOTE, servicePort: "4001", taskSeconds: "1" },
+      {
+        ...REMOTE,
+        servicePort: "4001",
+        taskSeconds: "1",
+        fault: ["*=reset"],
+        latency: "1s",
+        faultSeed: "7",
+      },
       { SKYHOOK_API_KEY: "1_hush" },
       [
         "--service-port: not allowed with --base-url: it configures the embedded service",
         "--task-seconds: not allowed with --base-url: it configures the embedded service",
+        "--fault: not allowed with --base-url: it configures the embedded service",
+        "--latency: not allowed with --base-url: it configures the embedded service",
+        "--fault-seed: not allowed with --base-url: it configures the embedded service",
       ],
     ],
   ])("refuse %s", (_case, flags, environment, problems) => {
