@@ -16,6 +16,8 @@ export interface AdjustableClock extends Clock {
   /** Lets the time run again, from the instant at which it stands. */
   resume(): void;
   isFrozen(): boolean;
+  /** Distance to the clock below, ms; negative after a freeze. */
+  aheadMs(): number;
 }
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>
@@ -73,5 +75,6 @@ export const createAdjustableClock = (base: Clock): AdjustableClock => {
       interrupt();
     },
     isFrozen: () => frozenAt !== undefined,
+    aheadMs: () => (frozenAt === undefined ? aheadMs : frozenAt - base.now()),
   };
 };

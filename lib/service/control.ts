@@ -34,8 +34,6 @@ export interface SnapshotEntry {
 interface ControlOptions {
   readonly service: Pick<Service, "change" | "inspect">;
   readonly clock: AdjustableClock;
-  /** Clock of the machine, from which a reading measures its distance. */
-  readonly base: Pick<AdjustableClock, "now">;
   readonly requestLog: RequestLog;
   readonly faults: Faults;
   /** The state of `reset`. */
@@ -59,7 +57,7 @@ const changedList = (list: PriceListRecord, change: PriceChange): PriceListRecor
  * change of the state runs between two requests, as one commit.
  */
 export const createControl = (options: ControlOptions) => {
-  const { service, clock, base, requestLog, faults, initialState } = options;
+  const { service, clock, requestLog, faults, initialState } = options;
   const snapshots = new Map<string, { readonly entry: SnapshotEntry; readonly state: State }>();
 
   const replace = (state: State): Promise<void> =>
@@ -75,7 +73,7 @@ export const createControl = (options: ControlOptions) => {
       read: (): ClockReading => ({
         now: new Date(clock.now()).toISOString(),
         frozen: clock.isFrozen(),
-        aheadMs: clock.now() - base.now(),
+        aheadMs: clock.aheadMs(),
       }),
       advance: clock.advance,
       freeze: clock.freeze,

@@ -42,14 +42,14 @@ export interface OpenService extends Pick<Service, "accepts" | "fetch" | "inspec
  * @throws when the port is in use, or the store cannot be read or its state is invalid
  */
 export const openService = async (options: OpenServiceOptions): Promise<OpenService> => {
-  const { clock: base, random, initialState, controlToken, onFault } = options;
-  const clock = createAdjustableClock(base);
+  const { random, initialState, controlToken, onFault } = options;
+  const clock = createAdjustableClock(options.clock);
   const requestLog = createRequestLog();
   const ended = new AbortController();
   const faults = createFaults({ clock, random, ...options.faults, signal: ended.signal });
   for (const rule of options.faults?.rules ?? []) faults.add(rule);
   const service = await createService({ ...options, clock, faults, onRequest: requestLog.note });
-  const control = createControl({ service, clock, base, requestLog, faults, initialState });
+  const control = createControl({ service, clock, requestLog, faults, initialState });
   const controlApp =
     controlToken === undefined
       ? undefined

@@ -42,16 +42,22 @@ const parseJson = (text: string): unknown => {
 };
 
 /**
- * Parses a state from JSON text in the format of `formatSeed`.
+ * Checks a state.
  * @throws SeedError with every problem
  */
-export const readSeed = (text: string): State => {
-  const parsed = stateSchema.safeParse(parseJson(text));
+export const checkSeed = (state: unknown): State => {
+  const parsed = stateSchema.safeParse(state);
   if (!parsed.success) throw new SeedError(problemsOf(parsed.error.issues));
   const repeated = COLLECTIONS.flatMap((collection) => repeatedIn(collection, parsed.data));
   if (repeated.length > 0) throw new SeedError(repeated);
   return parsed.data;
 };
+
+/**
+ * Parses a state from JSON text in the format of `formatSeed`.
+ * @throws SeedError with every problem
+ */
+export const readSeed = (text: string): State => checkSeed(parseJson(text));
 
 /** Formats a state as indented JSON, with the limits of storage events as exact numbers. */
 export const formatSeed = (state: State): string => {

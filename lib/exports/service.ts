@@ -1,0 +1,178 @@
+/**
+ * `skyhook/service`: the provider's interface as a program with state, for tests of any client: in this process and at
+ * a port of 127.0.0.1. The test moves its clock, makes it fail, and reads and replaces its state, which is in memory.
+ */
+import type * as z from "zod";
+import type { Clock } from "../platform/ports/clock.ts";
+import { createSystemClock, createSystemRandom } from "../platform/system.ts";
+import { delayOf, delaySchema, faultRuleSchema } from "../service/fault-rules.ts";
+import { parseFault } from "../service/fault-text.ts";
+import { openService } from "../service/open-service.ts";
+import { checkSeed, readSeed } from "../service/seed.ts";
+import { builtInState, type State } from "../service/state/state.ts";
+import { createMemoryStore } from "../service/store.ts";
+
+export type { Clock } from "../platform/ports/clock.ts";
+export { FaultTextError } from "../service/fault-text.ts";
+export { SeedError } from "../service/seed.ts";
+/** `builtInState()` is the state of a service without a seed: edit a copy for a state of your own. */
+export { builtInState, type State } from "../service/state/state.ts";
+
+/** A rule for faults as an object, such as `{ operation: "update-pool", kind: "lost-reply-after", times: 1 }`. */
+export type FaultRule = z.input<typeof faultRuleSchema>;
+
+/** A rule for faults: an object, or the text of `--fault`, such as `update-pool=lost-reply-after:1x`. */
+export type Fault = FaultRule | string;
+
+/** An active rule. */
+export interface ActiveFault {
+  readonly id: string;
+  /** The rule with its defaults. */
+  readonly rule: FaultRule;
+  /** How often it has struck. */
+  readonly struck: number;
+  /** How often it will still strike; absent for a rule without `times`. */
+  readonly left?: number;
+}
+
+/** A handled request, without headers, query and body. */
+export interface HandledRequest {
+  /** Counts all requests from 1. */
+  readonly number: number;
+  /** Arrival by the clock of the service, ISO 8601. */
+  readonly time: string;
+  readonly method: string;
+  readonly path: string;
+  /** Id of the operation; absent for a path or method that no operation has. */
+  readonly operation?: string;
+  /** Absent when a fault ended the connection without a reply. */
+  readonly status?: number;
+  readonly durationMs: number;
+  /** Id in the body of an error. */
+  readonly requestId?: string;
+  /** Kind of the fault that struck the request. */
+  readonly fault?: string;
+}
+
+export interface ServiceOptions {
+  /** Initial state: an object, or JSON text like `skyhook service --print-seed`. Default: the built-in state. */
+  readonly seed?: State | string | undefined;
+  /** Rules from the start. Default: none. */
+  readonly faults?: readonly Fault[] | undefined;
+  /** Delay of every request, such as `200ms` or `200ms..2s`. Default: none. */
+  readonly latency?: string | undefined;
+  /** Seed of the faults' random decisions. Default: 1. */
+  readonly faultSeed?: number | undefined;
+  /** Clock under that of the service, for instance a virtual one. Default: the clock of this machine. */
+  readonly clock?: Clock | undefined;
+  /** Port on 127.0.0.1. Default: a free one. */
+  readonly port?: number | undefined;
+  /** API key of client 1 for every project of the state. Default: a new one. */
+  readonly apiKey?: string | undefined;
+  /** Duration of background tasks, ms. Default: 100. */
+  readonly taskDurationMs?: number | undefined;
+  /** Requests per second for each key. Default: no limit. */
+  readonly requestsPerSecond?: number | undefined;
+  /** Opens the controls under `/_skyhook/` for other processes, with this token. Default: there are none. */
+  readonly controlToken?: string | undefined;
+  /** Receives each internal error of the service, to which it answers 500. Default: they are dropped. */
+  readonly onError?: ((error: Error) => void) | undefined;
+}
+
+export interface RunningService {
+  /** Base URL, without a trailing slash. */
+  readonly url: string;
+  readonly apiKey: string;
+  /**
+   * Handles a request in this process, as if it had come over HTTP.
+   * @throws TypeError, like the global `fetch`, when a fault ends the connection without a reply
+   */
+  fetch(request: Request): Promise<Response>;
+  /** The time of the service: its tasks, price lists, delays and rate limit. */
+  readonly clock: {
+    /** Epoch ms. */
+    now(): number;
+    /** Moves the time forward, also while it is frozen. Tasks end at their own times. */
+    advance(durationMs: number): void;
+    freeze(): void;
+    /** Lets a frozen time run again from where it stands. */
+    resume(): void;
+  };
+  readonly faults: {
+    list(): readonly ActiveFault[];
+    /**
+     * Adds a rule, and returns its id.
+     * @throws FaultTextError for a wrong text, ZodError for a wrong object
+     */
+    add(fault: Fault): string;
+    /** @throws Error for an unknown id */
+    remove(id: string): void;
+    clear(): void;
+  };
+  /** Changes run between two requests: each sees the state before or after. */
+  readonly state: {
+    export(): Promise<State>;
+    /** Replaces the whole state. @throws SeedError for a wrong one; nothing changes then */
+    import(state: State | string): Promise<void>;
+    /** Restores the initial state. */
+    reset(): Promise<void>;
+  };
+  readonly requests: {
+    /** The newest 200, the newest first. */
+    list(): readonly HandledRequest[];
+    clear(): void;
+  };
+  /** Ends delayed requests, drops open connections, and frees the port. A second call does nothing. */
+  stop(): Promise<void>;
+}
+
+const DEFAULT_TASK_MS = 100;
+
+const ruleOf = (fault: Fault) =>
+  typeof fault === "string" ? parseFault(fault) : faultRuleSchema.parse(fault);
+
+const stateOf = (state: State | string): State =>
+  typeof state === "string" ? readSeed(state) : checkSeed(state);
+
+/**
+ * Starts a service. Any number can run side by side.
+ * @throws SeedError for a wrong seed, FaultTextError or ZodError for a wrong fault, Error with code EADDRINUSE for a
+ * port in use
+ */
+export const startService = async (options: ServiceOptions = {}): Promise<RunningService> => {
+  const { clock = createSystemClock(), latency, onError = () => {} } = options;
+  const random = createSystemRandom();
+  const apiKey = options.apiKey ?? random.uuid();
+  const service = await openService({
+    clock,
+    random,
+    apiKey,
+    store: createMemoryStore(),
+    initialState: stateOf(options.seed ?? builtInState()),
+    taskDurationMs: options.taskDurationMs ?? DEFAULT_TASK_MS,
+    requestsPerSecond: options.requestsPerSecond,
+    port: options.port ?? 0,
+    controlToken: options.controlToken,
+    faults: {
+      rules: (options.faults ?? []).map(ruleOf),
+      latency: latency === undefined ? undefined : delayOf(delaySchema.parse(latency)),
+      seed: options.faultSeed,
+    },
+    onFault: onError,
+  });
+  const { url, fetch, control } = service;
+  let stopped: Promise<void> | undefined;
+  return {
+    url,
+    apiKey,
+    fetch,
+    clock: service.clock,
+    faults: { ...control.faults, add: (fault) => control.faults.add(ruleOf(fault)).id },
+    state: { ...control.state, import: async (state) => control.state.import(stateOf(state)) },
+    requests: control.requests,
+    stop: () => {
+      stopped ??= service.close();
+      return stopped;
+    },
+  };
+};
