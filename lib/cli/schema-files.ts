@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { packageFolder } from "./package-folder.ts";
 
 /** The files of a team that have a schema: `accounts.yaml` and so on. */
 export const CONFIG_FILES = ["accounts", "reactions", "thresholds", "watchlist"] as const;
@@ -11,12 +11,6 @@ export type ConfigFile = (typeof CONFIG_FILES)[number];
 /** The folder and the folders above it, the nearest first. */
 const upwards = (folder: string): readonly string[] =>
   folder === dirname(folder) ? [folder] : [folder, ...upwards(dirname(folder))];
-
-/** The folder of this package, for sources and bundles alike. */
-const packageFolder = (): string => {
-  const own = dirname(fileURLToPath(import.meta.url));
-  return upwards(own).find((folder) => existsSync(join(folder, "package.json"))) ?? own;
-};
 
 /** Text of a generated schema. @param path below `schemas/`, such as `accounts.schema.json` */
 export const readSchema = (path: string): Promise<string> =>

@@ -1,11 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
+import { packageFolder } from "../package-folder.ts";
 import { printNote, printResult } from "../render.ts";
-import { initialText, STAGE_FILES, type StageFile } from "../stage/example-files.ts";
-import { packageFolder } from "../stage/package-folder.ts";
+import { CONFIG_FILES, type ConfigFile, schemaPathFor } from "../schema-files.ts";
+import { exampleText, withSchema } from "../stage/example-files.ts";
 import { addExamples, type DeclareVerb, ending } from "../verb.ts";
 
-const PURPOSES: Readonly<Record<StageFile, string>> = {
+const PURPOSES: Readonly<Record<ConfigFile, string>> = {
   accounts: "accounts at the provider, and rights",
   reactions: "which events become which commands",
   thresholds: "storage notification thresholds to keep",
@@ -29,14 +30,20 @@ const NEXT_STEPS = `Edit the files. Then, with the names of your API key paramet
   npx skyhook package --stage dev     # the template and the zips, offline
   npx skyhook deploy --stage dev      # shows the changes and asks`;
 
+/** For schemas that no folder above this one has. */
+const SCHEMAS = `For completion in an editor, write the schema that each file names:
+  npx skyhook schema accounts > accounts.schema.json`;
+
 const writeFiles = (): ExitCode => {
   const root = packageFolder();
-  for (const kind of STAGE_FILES) {
+  const schemas = CONFIG_FILES.map((kind) => ({ kind, ...schemaPathFor(kind, process.cwd()) }));
+  for (const { kind, path } of schemas) {
     const file = `${kind}.yaml`;
-    const verb = isWritten(file, initialText(kind, root)) ? "wrote" : "left";
-    const why = verb === "wrote" ? PURPOSES[kind] : "it exists already";
-    printResult(`${verb.padEnd(5)}  ${file.padEnd(15)}  ${why}`);
+    const isNew = isWritten(file, withSchema(exampleText(kind, root), path));
+    const [verb, why] = isNew ? ["wrote", PURPOSES[kind]] : ["left ", "it exists already"];
+    printResult(`${verb}  ${file.padEnd(15)}  ${why}`);
   }
+  if (schemas.some(({ isBeside }) => isBeside)) printNote(SCHEMAS);
   printNote(NEXT_STEPS);
   return EXIT.ok;
 };

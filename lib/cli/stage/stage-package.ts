@@ -3,8 +3,8 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { readText } from "../config-files.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
-import { initialText } from "./example-files.ts";
-import { packageFolder } from "./package-folder.ts";
+import { packageFolder } from "../package-folder.ts";
+import { exampleText } from "./example-files.ts";
 import { paramsOf, parseServiceFile, readService, type Service } from "./service-file.ts";
 import type { StageFlags } from "./stage-options.ts";
 import { bucketTemplate, compileTemplate, type Template } from "./template.ts";
@@ -133,7 +133,7 @@ export const packageStage = async (
     textOf: (file: string) => readText(resolve(folder, file)),
     exampleOf: (kind: "accounts" | "reactions") => ({
       name: "the file that skyhook init writes",
-      text: initialText(kind, root),
+      text: exampleText(kind, root),
     }),
   };
   const variables = createVariables({

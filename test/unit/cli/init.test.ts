@@ -37,6 +37,18 @@ describe("skyhook init", () => {
     expect(readWatchlist(await textOf("watchlist.yaml")).kind).toBe("valid");
   });
 
+  test("names a schema in each file that skyhook schema writes beside it", async () => {
+    await runHere("init");
+
+    const texts = await Promise.all(NAMES.map(textOf));
+
+    expect(texts.map((text) => text.split("\n")[0])).toEqual(
+      NAMES.map(
+        (name) => `# yaml-language-server: $schema=${name.replace(".yaml", ".schema.json")}`,
+      ),
+    );
+  });
+
   test("leaves a file that exists, and says so", async () => {
     await writeFile(join(folder, "reactions.yaml"), "reactions: []\n");
 

@@ -108,6 +108,17 @@ test("only the stage dev may use the example, also as an unedited copy", () => {
   expect(readConfigFiles(input({ accounts: EXAMPLE }))).toMatchObject({ kind: "valid" });
 });
 
+test("a copy of the example with the schema at another path is still the example", () => {
+  const schemaAt = (path: string) => `# yaml-language-server: $schema=${path}\n${EXAMPLE}`;
+  const copied = input({ accounts: schemaAt("accounts.schema.json"), stage: "prod" });
+  const example = { name: "a.example.yaml", text: schemaAt("../schemas/accounts.schema.json") };
+
+  expect(readConfigFiles({ ...copied, accounts: { ...copied.accounts, example } })).toEqual({
+    kind: "invalid",
+    problems: ["a.yaml: equals a.example.yaml, which only the stage dev may use; edit it"],
+  });
+});
+
 test("the packaged JSON has the shape of the files, with large integers as decimal strings", () => {
   const reactions = `reactions:
   - name: raise
