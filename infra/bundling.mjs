@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { licenceNotices } from "./notices.mjs";
+import { ownSourceMaps } from "./own-source-maps.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -88,7 +89,7 @@ export const FOR_LAMBDA = {
 /** One bundle `NAME/handler.mjs` for each folder in functions/, with its notices. The caller adds `outdir`. */
 export const FUNCTIONS = {
   ...FOR_LAMBDA,
-  plugins: [...FOR_LAMBDA.plugins, licenceNotices()],
+  plugins: [...FOR_LAMBDA.plugins, licenceNotices(), ownSourceMaps],
   entryPoints: readdirSync(join(ROOT, "functions"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => `functions/${name}/handler.ts`),

@@ -31,7 +31,7 @@ export type OperationOf<Id extends OperationId> = Extract<Declared, { readonly i
 
 /** A part of a request may be absent if none of its fields is required. */
 type Part<Name extends string, T> =
-  Partial<T> extends T ? { readonly [Key in Name]?: T } : { readonly [Key in Name]: T };
+  Record<never, never> extends T ? { readonly [Key in Name]?: T } : { readonly [Key in Name]: T };
 
 /**
  * Request of an operation: path parameters, query and body, with the names of the interface. 64-bit integers
@@ -62,7 +62,7 @@ export interface ClientOptions {
 }
 
 type CallArguments<O extends Operation> =
-  Partial<RequestOf<O>> extends RequestOf<O>
+  Record<never, never> extends RequestOf<O>
     ? [request?: RequestOf<O>, options?: CallOptions]
     : [request: RequestOf<O>, options?: CallOptions];
 
@@ -74,11 +74,12 @@ export interface Client {
    * @throws ZodError when the request violates the interface; nothing was sent
    * @throws TypeError for an unknown id; nothing was sent
    */
+  call<O extends Operation>(operation: O, ...request: CallArguments<O>): Promise<Reply<O>>;
+  // The last overload, because the compiler quotes it in errors.
   call<Id extends OperationId>(
     operation: Id,
     ...request: CallArguments<OperationOf<Id>>
   ): Promise<Reply<OperationOf<Id>>>;
-  call<O extends Operation>(operation: O, ...request: CallArguments<O>): Promise<Reply<O>>;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;

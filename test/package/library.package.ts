@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { marked } from "marked";
 import { describe, expect, inject, it } from "vitest";
@@ -57,6 +57,91 @@ const compile = (project: string): string =>
     encoding: "utf8",
   }).stdout;
 
+const installNodeTypes = (): void => {
+  execFileSync("npm", ["install", "--no-audit", "--no-fund", "--no-save", "@types/node@20"], {
+    cwd: folder,
+    stdio: "ignore",
+  });
+};
+
+const REFUSED = `
+import { createClient } from "skyhook/client";
+import { type LocalSkyhook } from "skyhook/local";
+const client = createClient({ baseUrl: "http://127.0.0.1:1", apiKey: "key" });
+const params = { project_id: 1, region_id: 1, container_name: "a" };
+export const calls = async (skyhook: LocalSkyhook) => {
+  // @ts-expect-error no such operation
+  await client.call("get-nothing");
+  // @ts-expect-error params are required
+  await client.call("get-container");
+  // @ts-expect-error a wrong type of a path parameter
+  await client.call("get-container", { params: { ...params, project_id: "1" } });
+  // @ts-expect-error a read takes no body
+  await client.call("get-container", { params, body: {} });
+  // @ts-expect-error an unknown field of the body
+  await client.call("update-container", { params, body: { scales: { min: 1, max: 2 } } });
+  // @ts-expect-error a wrong type of a field of the reply
+  (await client.call("get-container", { params })).name satisfies number;
+  // @ts-expect-error a read is no command
+  await skyhook.run({ operation: "get-container", params });
+  // @ts-expect-error a body is required
+  await skyhook.run({ operation: "update-container", params });
+};
+`;
+
+/** Prints what an import changes in its process. */
+const IMPORT_ALONE = `
+// Node loads these globals lazily.
+for (const name of Object.getOwnPropertyNames(globalThis)) globalThis[name];
+// zod shares its registry between copies through globals of its own.
+const isOurs = (name) => !name.startsWith("__zod_");
+const look = () => ({
+  globals: Object.getOwnPropertyNames(globalThis).filter(isOurs).flatMap((name) => [name, globalThis[name]]),
+  listeners: process.eventNames().flatMap((name) => [name, process.listenerCount(name)]),
+  resources: process.getActiveResourcesInfo(),
+  environment: Object.entries(process.env).flat(),
+});
+const before = look();
+await import("ENTRY");
+const after = look();
+const isSame = (name) =>
+  before[name].length === after[name].length &&
+  before[name].every((value, index) => Object.is(value, after[name][index]));
+const changed = Object.keys(before).filter((name) => !isSame(name));
+process.stdout.write(changed.length === 0 ? "nothing changed" : changed.join());
+`;
+
+/** Prints the results of the examples. */
+const RUN_EXAMPLES = `
+import { startLocal } from "skyhook/local";
+import { pauseContainer } from "./client.js";
+import { failsOn, isFailure } from "./patterns.js";
+const skyhook = await startLocal({ taskDurationMs: 60_000 });
+const { baseUrl, apiKey } = skyhook.provider;
+const tasks = (await pauseContainer(baseUrl, apiKey)).length;
+const locked = await pauseContainer(baseUrl, apiKey);
+await skyhook.stop();
+process.stdout.write(JSON.stringify({ tasks, isFailure, failsOn, locked }));
+`;
+
+/** Ends by itself only if nothing is left, and prints any line of Skyhook. */
+const STOPPED = `
+import assert from "node:assert/strict";
+import { startLocal } from "skyhook/local";
+const skyhook = await startLocal();
+const params = { project_id: 1234567, region_id: 76, policy_id: 1 };
+const end = await skyhook.run({ operation: "update-policy", params, body: { status: "paused" } });
+assert.equal(end["detail-type"], "CommandSucceeded");
+const waiting = assert.rejects(skyhook.waitFor("PriceChanged"), /stopped while waiting for PriceChanged/);
+await skyhook.stop();
+await waiting;
+const left = () =>
+  process.getActiveResourcesInfo().filter((name) => /^(Timeout|TCPServerWrap|TCPSocketWrap)$/.test(name));
+// Node closes a handle some turns after its last callback.
+for (let turn = 0; turn < 1_000 && left().length > 0; turn += 1) await new Promise(setImmediate);
+assert.deepEqual(left(), []);
+`;
+
 const NODENEXT = { module: "nodenext" };
 const BUNDLER = { module: "preserve", moduleResolution: "bundler" };
 
@@ -78,11 +163,53 @@ describe("the types of the package", () => {
     ["nodenext", NODENEXT],
     ["bundler", BUNDLER],
   ])("compile strictly under %s with types of Node and without the DOM", (name, options) => {
-    execFileSync("npm", ["install", "--no-audit", "--no-fund", "--no-save", "@types/node@20"], {
-      cwd: folder,
-      stdio: "ignore",
-    });
+    installNodeTypes();
     const project = writeProject(`with-${name}`, { ...options, lib: ["es2023"], types: ["node"] });
     expect(compile(project)).toBe("");
+  });
+
+  it("refuse calls that break the contract", () => {
+    const project = writeProject("refused", { ...NODENEXT, types: [] });
+    writeFileSync(join(project, "refused.ts"), REFUSED);
+    expect(compile(project)).not.toContain("refused.ts");
+  });
+});
+
+describe("the code of the package", () => {
+  const run = (file: string) =>
+    spawnSync(process.execPath, [file], { cwd: folder, encoding: "utf8" });
+
+  it.each(exportsOf())("%s has no side effect at import", (path) => {
+    const file = join(folder, "import.mjs");
+    writeFileSync(file, IMPORT_ALONE.replaceAll("ENTRY", path));
+    const before = readdirSync(folder);
+    const { stdout, stderr } = run(file);
+    expect({ stdout, stderr }).toEqual({ stdout: "nothing changed", stderr: "" });
+    expect(readdirSync(folder)).toEqual(before);
+  });
+
+  it("runs the examples of the page", () => {
+    installNodeTypes();
+    const project = writeProject("run", { ...NODENEXT, lib: ["es2023"], types: ["node"] });
+    writeFileSync(join(project, "examples.ts"), RUN_EXAMPLES);
+    expect(compile(project)).toBe("");
+    const examplesRun = run(join(project, "out", "examples.js"));
+    expect(examplesRun.stderr).toBe("");
+    expect(JSON.parse(examplesRun.stdout)).toEqual({
+      tasks: 1,
+      isFailure: true,
+      failsOn: ["detail.data.attempts"],
+      locked: [],
+    });
+    const tested = run(join(project, "out", "local.test.js"));
+    expect(tested.stdout).toMatch(/^# pass 1$/m);
+    expect(tested.status).toBe(0);
+  });
+
+  it("leaves nothing behind when a local run stops", () => {
+    const file = join(folder, "stopped.mjs");
+    writeFileSync(file, STOPPED);
+    const { stdout, stderr, status } = run(file);
+    expect({ stdout, stderr, status }).toEqual({ stdout: "", stderr: "", status: 0 });
   });
 });

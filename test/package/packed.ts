@@ -21,7 +21,7 @@ export default function setup(project: TestProject): () => void {
   mkdirSync(folder);
   const output = execFileSync("npm", ["pack", "--json", "--pack-destination", root], {
     encoding: "utf8",
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   // The build of `prepack` prints lines before the report.
   const [{ filename, size }] = packReport.parse(JSON.parse(output.slice(output.search(/^\[$/m))));
