@@ -1,10 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { parseFault } from "../../../lib/service/fault-text.ts";
-import { createFaults } from "../../../lib/service/faults.ts";
-import { createRequestLog } from "../../../lib/service/request-log.ts";
-import { type ServedService, serve } from "../../../lib/service/serve.ts";
-import { createService, type Service } from "../../../lib/service/service.ts";
+import { type OpenService, openService } from "../../../lib/service/open-service.ts";
 import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import { builtInState } from "../../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../../lib/service/store.ts";
@@ -53,8 +50,13 @@ const exchange = (url: string, method: string, body?: string): Promise<Seen> =>
     sent.end(body);
   });
 
-/** The service over HTTP, with rules in the notation of `--fault`. Its delays pass at once, in virtual time. */
-const startFaulty = async (...rules: readonly string[]) => {
+const TOKEN = "token-of-the-controls";
+
+/** The public ways to add a rule: as text at the start, and as JSON while the service runs. */
+const SWITCHES = ["--fault", "POST /_skyhook/faults"] as const;
+
+/** The service over HTTP with rules in the notation of `--fault`. Its delays pass at once, in virtual time. */
+const startFaulty = async (rules: readonly string[], by: (typeof SWITCHES)[number] = "--fault") => {
   const virtual = createVirtualClock();
   const delays: number[] = [];
   const namesWhenDelayed: string[] = [];
@@ -67,10 +69,8 @@ const startFaulty = async (...rules: readonly string[]) => {
       await virtual.advance(durationMs);
     },
   };
-  const faults = createFaults({ clock, random: createSeededRandom(5) });
-  for (const rule of rules) faults.add(parseFault(rule));
-  const log = createRequestLog();
-  const service: Service = await createService({
+  const parsed = rules.map(parseFault);
+  const service = await openService({
     clock,
     random: createSeededRandom(),
     store: createMemoryStore(),
@@ -79,22 +79,36 @@ const startFaulty = async (...rules: readonly string[]) => {
     onFault: (error) => {
       throw error;
     },
-    onRequest: log.note,
-    faults,
+    port: 0,
+    controlToken: TOKEN,
+    faults: { rules: by === "--fault" ? parsed : [] },
   });
+  const { url, control } = service;
   const nameNow = async (): Promise<string> => {
     const { records } = await service.inspect();
     return records.list("lifecycle_policies").find(({ id }) => id === 1)?.name ?? "";
   };
-  const served = await serve(service, 0);
+  for (const rule of by === "--fault" ? [] : parsed) {
+    const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+    const init = { method: "POST", headers, body: JSON.stringify(rule) };
+    const { ok } = await fetch(`${url}/_skyhook/faults`, init);
+    if (!ok) throw new Error("the rule was refused");
+  }
   /** Renames the policy, and reports what the client saw and what took effect. */
   const rename = async (name: string) => {
     const slept = delays.length;
-    const seen = await exchange(`${served.url}${POLICY}`, "PATCH", JSON.stringify({ name }));
+    const seen = await exchange(`${url}${POLICY}`, "PATCH", JSON.stringify({ name }));
     const hasEffect = (await nameNow()) === name;
     return { seen, hasEffect, delayMs: delays[slept] ?? 0, [OWN]: name };
   };
-  return { faults, log, served, rename, namesWhenDelayed, service };
+  return {
+    service,
+    url,
+    rename,
+    namesWhenDelayed,
+    list: control.faults.list,
+    log: control.requests,
+  };
 };
 
 const OWN = Symbol("name");
@@ -159,16 +173,20 @@ const ruleOf = (kind: string, often: string): string => {
   return [`update-policy=${name}${often}`, ...details].join(",");
 };
 
-describe.each(Object.entries(KINDS))("--fault update-policy=%s", (kind, check) => {
+const CASES = SWITCHES.flatMap((by) =>
+  Object.entries(KINDS).map(([kind, check]) => ({ by, kind, check })),
+);
+
+describe.each(CASES)("$by: update-policy=$kind", ({ by, kind, check }) => {
   it("with a count strikes the next requests, and no later one", async () => {
-    const { rename, served, faults, log } = await startFaulty(ruleOf(kind, ":2x"));
+    const { rename, service, list, log } = await startFaulty([ruleOf(kind, ":2x")], by);
 
     const renamed = [await rename("one-1"), await rename("two-2"), await rename("three-3")];
-    await served.close();
+    await service.close();
 
     for (const struck of renamed.slice(0, 2)) check(struck);
     expect(renamed.map(isClean)).toEqual([false, false, true]);
-    expect(faults.list()).toMatchObject([{ struck: 2, left: 0 }]);
+    expect(list()).toMatchObject([{ struck: 2, left: 0 }]);
     const name = kind.split(",")[0];
     expect(log.list().map(({ operation, fault }) => [operation, fault])).toEqual([
       ["update-policy", undefined],
@@ -179,15 +197,15 @@ describe.each(Object.entries(KINDS))("--fault update-policy=%s", (kind, check) =
 
   it("with a probability strikes some requests, the same ones for the same seed", async () => {
     const struckOf = async () => {
-      const { rename, served, faults } = await startFaulty(ruleOf(kind, ":50%"));
+      const { rename, service, list } = await startFaulty([ruleOf(kind, ":50%")], by);
       const struck: boolean[] = [];
       for (let sent = 0; sent < 12; sent += 1) {
         const renamed = await rename(`name-${sent}`);
         struck.push(!isClean(renamed));
         if (!isClean(renamed)) check(renamed);
       }
-      await served.close();
-      expect(faults.list()[0]?.struck).toBe(struck.filter(Boolean).length);
+      await service.close();
+      expect(list()[0]?.struck).toBe(struck.filter(Boolean).length);
       return struck;
     };
 
@@ -202,26 +220,26 @@ test.each([
   ["before-effect", false],
   ["after-effect", true],
 ])("a slow request %s has taken effect when the delay begins: %s", async (when, isRenamed) => {
-  const { rename, served, namesWhenDelayed } = await startFaulty(
+  const { rename, service, namesWhenDelayed } = await startFaulty([
     `update-policy=slow,delay=1s,when=${when}`,
-  );
+  ]);
 
   await rename("renamed");
-  await served.close();
+  await service.close();
 
   expect(namesWhenDelayed.map((name) => name === "renamed")).toEqual([isRenamed]);
 });
 
 describe("the request log", () => {
   it("has no status of a request that got no reply, and the id in an injected error", async () => {
-    const { rename, served, log } = await startFaulty(
+    const { rename, service, log } = await startFaulty([
       "update-policy=lost-reply-after:1x",
       "update-policy=status:1x",
-    );
+    ]);
 
     await rename("one-1");
     const { seen } = await rename("two-2");
-    await served.close();
+    await service.close();
 
     const [injected, lost] = log.list();
     expect(lost).not.toHaveProperty("status");
@@ -231,18 +249,17 @@ describe("the request log", () => {
 
 describe("replies of the other families and without a body", () => {
   let url: string;
-  let served: ServedService;
+  let service: OpenService;
   beforeAll(async () => {
-    ({ served } = await startFaulty(
+    ({ service, url } = await startFaulty([
       "update-storage-event=status:1x,code=418",
       "update-storage-event=truncated:1x",
       "update-storage-event=unexpected-body:1x",
       "list-ai-tasks=status:1x,code=401",
       "create-router=throttled:1x",
-    ));
-    url = served.url;
+    ]));
   });
-  afterAll(() => served.close());
+  afterAll(() => service.close());
   const body = JSON.stringify({
     name: "reaching_used_space",
     storage_name: "my-storage-prod",
@@ -293,23 +310,23 @@ describe("the global fetch of a client", () => {
     ["reset", ["fetch failed", "ECONNRESET"]],
     ["truncated", ["terminated", "UND_ERR_SOCKET"]],
   ])("fails in the same way over HTTP and in process: %s", async (kind, failure) => {
-    const { served, service } = await startFaulty(`update-policy=${kind}`);
+    const { url, service } = await startFaulty([`update-policy=${kind}`]);
     const init = { method: "PATCH", headers: HEADERS, body: '{"name":"renamed"}' };
 
-    const overHttp = await failureOf(fetch(`${served.url}${POLICY}`, init));
-    const inProcess = await failureOf(service.fetch(new Request(`${served.url}${POLICY}`, init)));
-    await served.close();
+    const overHttp = await failureOf(fetch(`${url}${POLICY}`, init));
+    const inProcess = await failureOf(service.fetch(new Request(`${url}${POLICY}`, init)));
+    await service.close();
 
     expect([overHttp, inProcess]).toEqual([failure, failure]);
   });
 
   it("reads an unaffected reply on the connection after a faulted one", async () => {
-    const { served } = await startFaulty("*=truncated:1x", "*=reset:1x", "*=status:1x");
-    const read = () => fetch(`${served.url}${POLICY}`, { headers: HEADERS });
+    const { url, service } = await startFaulty(["*=truncated:1x", "*=reset:1x", "*=status:1x"]);
+    const read = () => fetch(`${url}${POLICY}`, { headers: HEADERS });
 
     const failures = [await failureOf(read()), await failureOf(read())];
     const statuses = [(await read()).status, (await read()).status];
-    await served.close();
+    await service.close();
 
     expect(failures).toEqual([
       ["terminated", "UND_ERR_SOCKET"],
