@@ -89,6 +89,25 @@ const withOneMetric = (resource: MissingResource): MissingResource => {
   return { ...resource, Properties: z.json().parse(Properties) };
 };
 
+type Resources = Readonly<Record<string, MissingResource>>;
+
+/** The resources of a template as the emulator can deploy them. */
+const deployable = (resources: Resources): Resources =>
+  Object.fromEntries(
+    Object.entries(resources).flatMap(([id, resource]) => {
+      const deployed = UNKNOWN_TYPES.has(resource.Type) ? undefined : withPlainHttp(resource);
+      return deployed ? [[id, withOneMetric(deployed)]] : [];
+    }),
+  );
+
+const templateSchema = z.looseObject({ Resources: z.record(z.string(), resourceSchema) });
+
+/** The text of a template as the emulator can deploy it. */
+export const adaptTemplate = (text: string): string => {
+  const template = templateSchema.parse(JSON.parse(text));
+  return JSON.stringify({ ...template, Resources: deployable(template.Resources) });
+};
+
 /**
  * Changes a package so that the emulator can deploy it.
  * @param folder of the package, which is changed
@@ -99,15 +118,10 @@ export const adaptPackage = async (folder: string): Promise<readonly MissingReso
   const file = join(folder, "serverless-state.json");
   const state = stateSchema.parse(JSON.parse(await readFile(file, "utf8")));
   const template = state.service.provider.compiledCloudFormationTemplate;
-  const entries = Object.entries(template.Resources);
-  template.Resources = Object.fromEntries(
-    entries.flatMap(([id, resource]) => {
-      const deployed = UNKNOWN_TYPES.has(resource.Type) ? undefined : withPlainHttp(resource);
-      return deployed ? [[id, withOneMetric(deployed)]] : [];
-    }),
-  );
+  const resources = Object.values(template.Resources);
+  template.Resources = deployable(template.Resources);
   await writeFile(file, JSON.stringify(state));
-  return entries.map(([, resource]) => resource).filter(({ Type }) => UNKNOWN_TYPES.has(Type));
+  return resources.filter(({ Type }) => UNKNOWN_TYPES.has(Type));
 };
 
 const busArn = (busName: string): string =>
