@@ -63,11 +63,52 @@ export const providerRequestsSchema = z.array(
 
 type ProviderRequests = z.output<typeof providerRequestsSchema>;
 
-/** A look into the embedded service. Holds no key, and no value of `envs` or `pull_secret`. */
+/** A fault rule of the embedded service. */
+export const providerFaultSchema = z.object({
+  id: z.string(),
+  /** The rule in the notation of `--fault`. */
+  rule: z.string(),
+  /** How often it struck. */
+  struck: z.int(),
+  /** How often it will still strike; absent for a rule without a count. */
+  left: z.int().optional(),
+});
+
+type ProviderFault = z.output<typeof providerFaultSchema>;
+
+/** The rules of the embedded service, and what a new one can name. */
+export const providerFaultsSchema = z.object({
+  rules: z.array(providerFaultSchema),
+  operations: z.array(z.string()),
+  kinds: z.array(z.string()),
+});
+
+type ProviderFaults = z.output<typeof providerFaultsSchema>;
+
+/** The time of the embedded service. `aheadMs`: distance to the clock of the machine. */
+export const providerClockSchema = z.object({
+  now: z.string(),
+  frozen: z.boolean(),
+  aheadMs: z.number(),
+});
+
+type ProviderClock = z.output<typeof providerClockSchema>;
+
+/** A look into the embedded service, and its controls. Holds no key, and no value of `envs` or `pull_secret`. */
 export interface ProviderView {
   state(): Promise<ProviderState>;
   /** Undefined for an unknown kind. */
   records(kind: string, offset: number): Promise<ProviderRecords | undefined>;
   tasks(): Promise<ProviderTasks>;
   requests(): Promise<ProviderRequests>;
+  faults(): Promise<ProviderFaults>;
+  /** @param rule in the notation of `--fault` @throws Refusal for a wrong rule */
+  addFault(rule: string): Promise<ProviderFault>;
+  /** Undefined for an unknown id. */
+  removeFault(id: string): Promise<ProviderFaults | undefined>;
+  clock(): Promise<ProviderClock>;
+  /** @throws Refusal beyond the year 9999 */
+  advanceClock(durationMs: number): Promise<ProviderClock>;
+  freezeClock(): Promise<ProviderClock>;
+  resumeClock(): Promise<ProviderClock>;
 }

@@ -8,6 +8,7 @@ import { createForms } from "../admin/forms.ts";
 import { JOB_NAMES } from "../admin/job-run.ts";
 import { boundedQuerySchema, bulkQuerySchema, listQuerySchema } from "../admin/list.ts";
 import type { ProviderView } from "../admin/provider-view.ts";
+import { TIME_SPAN, timeSpanMs } from "../contract/time-span.ts";
 import type { Log } from "../platform/ports/log.ts";
 import { guard } from "./auth.ts";
 import { createDeadLetterRoutes } from "./dead-letter-routes.ts";
@@ -110,8 +111,44 @@ const createJobRoutes = ({ thresholds, aiTasks }: Admin): Hono => {
 /** `offset`: number of records before the page. */
 const recordsQuerySchema = z.strictObject({ offset: z.coerce.number().int().min(0).default(0) });
 
+const ruleSchema = z.strictObject({ rule: z.string().max(500) });
+
+const advanceSchema = z.strictObject({
+  by: z.string().regex(TIME_SPAN, { error: "a time span such as 90s, 30m, 2h or 7d" }),
+});
+
+/** The faults and the clock of the embedded service. */
+const createControlRoutes = (provider: ProviderView): Hono => {
+  const app = new Hono();
+  app.get("/faults", async (context) => context.json(await provider.faults()));
+  app.post("/faults", async (context) => {
+    const { rule } = await parsedBody(context, ruleSchema);
+    return context.json(await provider.addFault(rule), 202);
+  });
+  app.post("/faults/:id/remove", async (context) => {
+    await bodyOf(context);
+    const left = await provider.removeFault(context.req.param("id"));
+    return context.json(found(left, "fault"), 202);
+  });
+  app.get("/clock", async (context) => context.json(await provider.clock()));
+  app.post("/clock/advance", async (context) => {
+    const { by } = await parsedBody(context, advanceSchema);
+    return context.json(await provider.advanceClock(timeSpanMs(by)), 202);
+  });
+  app.post("/clock/freeze", async (context) => {
+    await bodyOf(context);
+    return context.json(await provider.freezeClock(), 202);
+  });
+  app.post("/clock/resume", async (context) => {
+    await bodyOf(context);
+    return context.json(await provider.resumeClock(), 202);
+  });
+  return app;
+};
+
 const createProviderRoutes = (provider: ProviderView): Hono => {
   const app = new Hono();
+  app.route("/", createControlRoutes(provider));
   app.get("/", async (context) => context.json(await provider.state()));
   app.get("/records/:kind", async (context) => {
     const { offset } = parsedQuery(context, recordsQuerySchema);

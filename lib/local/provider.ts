@@ -1,10 +1,4 @@
-import {
-  type ProviderView,
-  providerRecordsSchema,
-  providerRequestsSchema,
-  providerStateSchema,
-  providerTasksSchema,
-} from "../admin/provider-view.ts";
+import type { ProviderView } from "../admin/provider-view.ts";
 import { periodMsOf } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Log } from "../platform/ports/log.ts";
@@ -14,8 +8,7 @@ import {
   DEFAULT_REQUESTS_PER_SECOND,
 } from "../provider/accounts-config.ts";
 import type { OtherPaths } from "../provider/client.ts";
-import { countRecords, listRecords, listTasks } from "../service/inspection.ts";
-import { type FaultChoice, type OpenService, openService } from "../service/open-service.ts";
+import { type FaultChoice, openService } from "../service/open-service.ts";
 import { BUILT_IN_API_KEYS, createBuiltInKeys, replaceBuiltInKey } from "../service/state/keys.ts";
 import type { State } from "../service/state/state.ts";
 import { builtInState } from "../service/state/state.ts";
@@ -23,6 +16,7 @@ import { createMemoryStore, openLevelStore } from "../service/store.ts";
 import { createClosing } from "./closing.ts";
 import { type DataDirectory, DataDirectoryError } from "./data-directory.ts";
 import { writeUnlessFailed } from "./level-database.ts";
+import { createProviderView } from "./provider-view.ts";
 import type { JobTimes } from "./scheduled-jobs.ts";
 
 /** The provider of the account `local`. */
@@ -100,23 +94,6 @@ const REMOTE_TIMES = {
   },
 };
 
-const RECORDS_A_PAGE = 50;
-const NEWEST_TASKS = 100;
-
-const viewOf = ({ url: baseUrl, inspect, control }: OpenService): ProviderView => ({
-  async state() {
-    return providerStateSchema.parse({ baseUrl, kinds: countRecords(await inspect()) });
-  },
-  async records(kind, offset) {
-    const page = listRecords(await inspect(), kind, { offset, limit: RECORDS_A_PAGE });
-    return page && providerRecordsSchema.parse(page);
-  },
-  async tasks() {
-    return providerTasksSchema.parse(listTasks(await inspect(), NEWEST_TASKS));
-  },
-  requests: async () => providerRequestsSchema.parse(control.requests.list()),
-});
-
 const openEmbedded = async (
   choice: Extract<ProviderChoice, { kind: "embedded" }>,
   { clock, random, log, data, failing }: Surroundings,
@@ -160,7 +137,7 @@ const openEmbedded = async (
       paths: {},
       canList: true,
       ...EMBEDDED_TIMES,
-      view: viewOf(service),
+      view: createProviderView(service),
       close: closing.close,
     };
   } catch (error) {

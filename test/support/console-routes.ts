@@ -25,6 +25,8 @@ export const CONSOLE_READS = [
   "/provider/records/containers",
   "/provider/tasks",
   "/provider/requests",
+  "/provider/faults",
+  "/provider/clock",
 ];
 
 /** A path of every route of the console that takes a body. */
@@ -37,6 +39,11 @@ export const CONSOLE_CHANGES = [
   "/accounts/a/lift-pause",
   "/events",
   "/jobs/snapshot-prices/run",
+  "/provider/faults",
+  "/provider/faults/fault-1/remove",
+  "/provider/clock/advance",
+  "/provider/clock/freeze",
+  "/provider/clock/resume",
   "/dead-letters/redrive",
   "/dead-letters/delete",
 ];

@@ -87,7 +87,7 @@ const UNITS = [
 ] as const;
 
 /** A duration in its two largest units: `1 h 5 min`, `40 ms`. */
-const durationText = (ms: number): string => {
+export const durationText = (ms: number): string => {
   if (ms < 1000) return `${Math.max(0, ms)} ms`;
   const seconds = Math.round(ms / 1000);
   const index = UNITS.findIndex(([size]) => seconds >= size);

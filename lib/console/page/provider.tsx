@@ -3,12 +3,16 @@ import type { Session } from "../../admin/answers.ts";
 import { get, refreshMs } from "./api.ts";
 import { linkTo, type Route, useLoaded } from "./hooks.ts";
 import { Badge, Empty, PageHead, Table, Time } from "./parts.tsx";
+import { ClockTab } from "./provider-clock.tsx";
+import { FaultsTab } from "./provider-faults.tsx";
 import { type Answer, Answered, kindText, RecordsTab } from "./provider-records.tsx";
 
 const TABS = [
   ["state", "State"],
   ["tasks", "Tasks"],
   ["requests", "Requests"],
+  ["faults", "Faults"],
+  ["clock", "Clock"],
 ] as const;
 
 const Tabs = ({ current }: { current: string }): JSX.Element => (
@@ -163,7 +167,7 @@ const RequestsTab = ({ session }: { session: Session }): JSX.Element => {
   );
 };
 
-/** The embedded service: its records, its tasks, and the newest requests to it. */
+/** The embedded service: its records, its tasks, the newest requests to it, its faults and its clock. */
 export const ProviderPage = (props: { route: Route; session: Session }): JSX.Element => {
   const { route, session } = props;
   const [, tab = "state", kind] = route.path;
@@ -177,6 +181,8 @@ export const ProviderPage = (props: { route: Route; session: Session }): JSX.Ele
       )}
       {tab === "tasks" && <TasksTab session={session} />}
       {tab === "requests" && <RequestsTab session={session} />}
+      {tab === "faults" && <FaultsTab session={session} />}
+      {tab === "clock" && <ClockTab session={session} />}
       {!TABS.some(([name]) => name === tab) && (
         <Empty>There is no such part. Choose one above.</Empty>
       )}

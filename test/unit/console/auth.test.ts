@@ -18,6 +18,8 @@ const called = async (name: string) => {
 };
 
 /** An admin that records which of its methods ran. */
+const CLOCK = { now: "2026-01-01T00:00:00.000Z", frozen: false, aheadMs: 0 };
+
 const admin: Admin = {
   session: async () => ({ kind: "local", name: "local", sender: "000000000000", accounts: [] }),
   list: async () => ({ rows: [] }),
@@ -63,6 +65,13 @@ const admin: Admin = {
     records: () => called("records"),
     tasks: async () => ({ count: 0, tasks: [] }),
     requests: async () => [],
+    faults: async () => ({ rules: [], operations: [], kinds: [] }),
+    addFault: () => called("addFault").then(() => ({ id: "fault-1", rule: "", struck: 0 })),
+    removeFault: () => called("removeFault"),
+    clock: async () => CLOCK,
+    advanceClock: () => called("advanceClock").then(() => CLOCK),
+    freezeClock: () => called("freezeClock").then(() => CLOCK),
+    resumeClock: () => called("resumeClock").then(() => CLOCK),
   },
 };
 
