@@ -1,4 +1,5 @@
 /** Shows `/openapi.json` with Swagger UI, which `index.html` loads before this script. */
+import { accessible } from "./accessible.ts";
 
 interface OutgoingRequest {
   readonly headers: { Authorization?: string };
@@ -11,6 +12,9 @@ declare const SwaggerUIBundle: (options: {
   readonly deepLinking: boolean;
   /** Null: no document is sent to a validator on the internet. */
   readonly validatorUrl: null;
+  /** False: its themes have too little contrast. */
+  readonly syntaxHighlight: false;
+  readonly plugins: readonly (() => object)[];
   readonly requestInterceptor: (request: OutgoingRequest) => OutgoingRequest;
 }) => unknown;
 
@@ -35,5 +39,7 @@ SwaggerUIBundle({
   dom_id: "#app",
   deepLinking: true,
   validatorUrl: null,
+  syntaxHighlight: false,
+  plugins: [accessible],
   requestInterceptor: completeKey,
 });
