@@ -75,6 +75,9 @@ const oftenText = ({ times, probability }: FaultRule): string => {
 const delayText = ({ fromMs, toMs }: Delay): string =>
   fromMs === toMs ? `${fromMs} ms` : `${fromMs} to ${toMs} ms`;
 
+const widest = (rules: readonly FaultRule[]): number =>
+  Math.max(...rules.map((rule) => faultText(rule).length));
+
 const NONE: FaultChoice = { rules: [] };
 
 /** Lines that announce active faults, so that they are not taken for errors; none without faults. */
@@ -87,7 +90,7 @@ export const faultLines = ({
     ? []
     : [
         pc.yellow(`Faults are active (seed ${seed}), so requests to the service fail on purpose:`),
-        ...rules.map((rule) => `  ${faultText(rule)}   ${oftenText(rule)}`),
+        ...rules.map((rule) => `  ${faultText(rule).padEnd(widest(rules))}  ${oftenText(rule)}`),
         ...(latency ? [`  latency of every request: ${delayText(latency)}`] : []),
       ];
 

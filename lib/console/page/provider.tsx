@@ -123,7 +123,7 @@ const Outcome = ({ request }: { request: Answer<"requests">[number] }): JSX.Elem
   const { status, fault } = request;
   return (
     <>
-      {status !== undefined && <Badge text={String(status)} tone={status < 400 ? "good" : "bad"} />}
+      {status !== undefined && <Badge text={String(status)} tone={status < 400 ? "good" : "bad"} />}{" "}
       {fault !== undefined && <Badge text={`fault: ${fault}`} tone="bad" />}
     </>
   );

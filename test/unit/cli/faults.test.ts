@@ -35,7 +35,7 @@ describe("skyhook service with faults", () => {
       [
         "Faults are active (seed 42), so requests to the service fail on purpose:",
         "  get-policy=reset:1x,when=before-effect   the next request",
-        "  get-policy=throttled:50%,retry-after=7s   50 % of the requests",
+        "  get-policy=throttled:50%,retry-after=7s  50 % of the requests",
         "  latency of every request: 1 to 2 ms",
       ].join("\n"),
     );

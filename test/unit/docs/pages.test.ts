@@ -17,6 +17,7 @@ import { readThresholdConfig } from "../../../lib/jobs/thresholds/config.ts";
 import { createAccess } from "../../../lib/provider/access.ts";
 import { ownAccount } from "../../../lib/provider/accounts-config.ts";
 import { readAccountsFile } from "../../../lib/provider/accounts-file.ts";
+import { faultRuleSchema } from "../../../lib/service/fault-rules.ts";
 
 interface Page {
   readonly file: string;
@@ -122,6 +123,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     const reading = readPattern(JSON.parse(text));
     if (reading.kind === "invalid") throw new Error(JSON.stringify(reading.problems));
   },
+  "json fault": (text) => faultRuleSchema.parse(JSON.parse(text)),
   "json plain": (text) => JSON.parse(text),
 };
 
