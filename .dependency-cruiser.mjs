@@ -44,6 +44,7 @@ export default {
       PACKAGE_FOLDER,
       "lib/admin",
       "lib/provider/client.ts",
+      "lib/service/reach.ts",
       "lib/service/serve.ts",
     ]),
     only("infra", ["lib/platform/deployment.json"]),

@@ -7,6 +7,7 @@ import { OWNER_ONLY, withDataError } from "../local/data-directory.ts";
 import { createLocalAdmin } from "../local/local-admin.ts";
 import type { BusEvent } from "../local/local-bus.ts";
 import type { Provider } from "../local/provider.ts";
+import type { Reach } from "../service/reach.ts";
 import { createControlAccess } from "./control-access.ts";
 import { type Demo, planDemo } from "./demo/demo.ts";
 import { demoState } from "./demo/world.ts";
@@ -14,6 +15,7 @@ import { keepRun } from "./endpoint.ts";
 import { eventLine, forwardedLine, incomingLine } from "./event-line.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { faultLines } from "./fault-flags.ts";
+import { reachLines } from "./reach-flags.ts";
 import { jsonLine, printLine, printNote, terminalLog } from "./render.ts";
 import type { StartFlags, StartSettings } from "./start-settings.ts";
 import { failedBy, stopSignal, untilAborted } from "./stop-signal.ts";
@@ -32,11 +34,12 @@ const providerLines = (plan: RunPlan, { accounts, provider }: Automation): reado
 const whereItListens = (
   plan: RunPlan,
   automation: Automation,
-  { url, pageUrl }: Reachable,
+  { url, pageUrl, reach }: Reachable,
 ): string =>
   [
     `${pc.bold("Console")}: ${pc.cyan(pageUrl)}`,
     `${pc.bold("Skyhook")} listens at ${url}`,
+    ...reachLines(reach),
     ...providerLines(plan, automation),
     plan.run.directory === undefined
       ? "state: in memory, lost when Skyhook stops (to keep it: --data DIR)"
@@ -69,6 +72,7 @@ const howToEdit = ({ jobs, teams }: Demo): readonly string[] => [
 
 /** The addresses of the run; `isKept`: other commands find them in the file of the run. */
 interface Reachable extends Pick<ServedConsole, "pageUrl" | "token" | "url"> {
+  readonly reach: Reach;
   readonly isKept: boolean;
 }
 
@@ -238,6 +242,7 @@ export const startLocally = async (
         log,
       },
       settings.gatewayPort,
+      settings.reach,
     );
     closing.add(() => served.close());
     if (control) {
@@ -246,7 +251,7 @@ export const startLocally = async (
     }
     const forget = keepAddress(served, clock.now());
     closing.add(async () => forget?.());
-    const reachable = { ...served, isKept: forget !== undefined };
+    const reachable = { ...served, reach: settings.reach, isKept: forget !== undefined };
     return await Promise.race([
       run(plan, flags, automation, reachable, signal),
       withDataError(settings.directory, () => failedBy(automation.failed)),

@@ -8,6 +8,7 @@ import { oneOf } from "../contract/values.ts";
 import type { ProviderChoice } from "../local/provider.ts";
 import type { JobChoice } from "../local/scheduled-jobs.ts";
 import { readSettings, wholeNumber } from "../platform/lambda/settings.ts";
+import type { Reach } from "../service/reach.ts";
 import {
   controlTokenSetting,
   directorySetting,
@@ -17,10 +18,11 @@ import {
 import type { Environment } from "./environment.ts";
 import { type FaultFlags, faultChoiceOf, faultSettings, givenFaults } from "./fault-flags.ts";
 import { apiKeySetting, poolPathSetting, taskPathSetting } from "./provider.ts";
+import { givenReach, type ReachFlags, reachOf, reachSettings } from "./reach-flags.ts";
 import type { TeamFiles } from "./team-config.ts";
 
 /** Options of `skyhook start` as commander reads them. */
-export interface StartFlags extends FaultFlags {
+export interface StartFlags extends FaultFlags, ReachFlags {
   readonly exit?: boolean;
   readonly json?: boolean;
   readonly demo: boolean;
@@ -66,6 +68,7 @@ const settingsSchema = z.object({
   SKYHOOK_CONTROL_TOKEN: controlTokenSetting,
   SKYHOOK_API_KEY: apiKeySetting.optional(),
   ...faultSettings,
+  ...reachSettings,
 });
 
 const KEY = "SKYHOOK_API_KEY";
@@ -113,6 +116,8 @@ export interface StartSettings {
   readonly directory: string | undefined;
   /** Undefined: 4747, or the next free port. */
   readonly gatewayPort: number | undefined;
+  /** Of the console and of the embedded service. */
+  readonly reach: Reach;
   readonly eventSource: string;
   readonly jobs: JobChoice;
   readonly teams: TeamFiles;
@@ -141,6 +146,7 @@ export const readStartSettings = (flags: StartFlags, environment: Environment): 
     "--thresholds": flags.thresholds,
     "--watchlist": flags.watchlist,
     "--ai-tasks": flags.aiTasks,
+    ...givenReach(flags),
     "--control": flags.control ? "" : undefined,
     SKYHOOK_CONTROL_TOKEN: (flags.control && environment.SKYHOOK_CONTROL_TOKEN) || undefined,
     // A run of the embedded service ignores a key in the environment. Empty counts as missing.
@@ -151,6 +157,7 @@ export const readStartSettings = (flags: StartFlags, environment: Environment): 
   return {
     directory: settings["--data"],
     gatewayPort: settings["--port"],
+    reach: reachOf(settings),
     eventSource: settings["--event-source"],
     provider: providerOf(settings, flags),
     control: flags.control ? { token: settings.SKYHOOK_CONTROL_TOKEN } : undefined,
@@ -183,8 +190,13 @@ const providerOf = (
   const remote = settings["--base-url"];
   if (remote === undefined) {
     const taskDurationMs = Math.round(settings["--task-seconds"] * 1000);
-    const faults = faultChoiceOf(settings);
-    return { kind: "embedded", port: settings["--service-port"], taskDurationMs, faults };
+    return {
+      kind: "embedded",
+      port: settings["--service-port"],
+      reach: reachOf(settings),
+      taskDurationMs,
+      faults: faultChoiceOf(settings),
+    };
   }
   return {
     kind: "remote",

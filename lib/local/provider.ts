@@ -9,6 +9,7 @@ import {
 } from "../provider/accounts-config.ts";
 import type { OtherPaths } from "../provider/client.ts";
 import { type FaultChoice, openService } from "../service/open-service.ts";
+import { isLoopback, type Reach } from "../service/reach.ts";
 import { BUILT_IN_API_KEYS, createBuiltInKeys, replaceBuiltInKey } from "../service/state/keys.ts";
 import type { State } from "../service/state/state.ts";
 import { builtInState } from "../service/state/state.ts";
@@ -32,8 +33,8 @@ export type ProviderChoice =
       /** Additional API key for every project; absent: a random one. */
       readonly apiKey?: string | undefined;
       readonly requestsPerSecond?: number | undefined;
-      /** Host names that a request's `Host` may have, besides those of the loopback address. */
-      readonly allowedHosts?: readonly string[] | undefined;
+      /** Default: 127.0.0.1 only. */
+      readonly reach?: Reach | undefined;
       /** Absent: none. */
       readonly faults?: FaultChoice | undefined;
       /** Opens the controls under `/_skyhook/` of the service; absent: there are none. */
@@ -109,7 +110,10 @@ const openEmbedded = async (
       );
     }
     const apiKey = choice.apiKey ?? random.uuid();
-    const keys = data === undefined ? BUILT_IN_API_KEYS : createBuiltInKeys(data.fingerprintKey);
+    const keys =
+      data === undefined && isLoopback(choice.reach?.address)
+        ? BUILT_IN_API_KEYS
+        : createBuiltInKeys(data?.fingerprintKey ?? random.uuid());
     const service = await openService({
       clock,
       random,
@@ -125,7 +129,7 @@ const openEmbedded = async (
       onFault: (error, requestId) =>
         log.error("internal error of the service", { requestId, errorMessage: error.message }),
       port: choice.port,
-      allowedHosts: choice.allowedHosts,
+      reach: choice.reach,
       controlToken: choice.controlToken,
       faults: choice.faults,
     });

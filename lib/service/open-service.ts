@@ -4,6 +4,7 @@ import { type Control, createControl } from "./control.ts";
 import { CONTROL_PATH, createControlApp } from "./control-routes.ts";
 import type { FaultRule } from "./fault-rules.ts";
 import { createFaults, type FaultsOptions } from "./faults.ts";
+import type { Reach } from "./reach.ts";
 import { createRequestLog } from "./request-log.ts";
 import { serve } from "./serve.ts";
 import { createService, type Service, type ServiceOptions } from "./service.ts";
@@ -16,10 +17,10 @@ export interface FaultChoice extends Pick<FaultsOptions, "latency" | "seed"> {
 export interface OpenServiceOptions extends Omit<ServiceOptions, "faults" | "onRequest"> {
   /** Clock under the adjustable one of the service. */
   readonly clock: Clock;
-  /** Port on 127.0.0.1; 0 for any free one. */
+  /** 0 for any free one. */
   readonly port: number;
-  /** Host names that a request's `Host` may have, besides those of the loopback address. */
-  readonly allowedHosts?: readonly string[] | undefined;
+  /** Default: 127.0.0.1 only. */
+  readonly reach?: Reach | undefined;
   /** Absent: none. */
   readonly faults?: FaultChoice | undefined;
   /** Opens the controls under `/_skyhook/`; absent: these paths are unknown, like any other. */
@@ -58,7 +59,7 @@ export const openService = async (options: OpenServiceOptions): Promise<OpenServ
     controlApp && new URL(request.url).pathname.startsWith(`${CONTROL_PATH}/`)
       ? controlApp.fetch(request)
       : service.fetch(request);
-  const served = await serve({ ...service, fetch }, options.port, options.allowedHosts);
+  const served = await serve({ ...service, fetch }, options.port, options.reach);
   return {
     ...service,
     url: served.url,

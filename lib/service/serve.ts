@@ -2,11 +2,12 @@ import { createServer } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { CutReply, LostConnection } from "./fault-replies.ts";
+import { LOOPBACK, type Reach, urlHost } from "./reach.ts";
 import type { Service } from "./service.ts";
 
 export type HttpApp = Pick<Service, "fetch" | "refuseHost" | "refuseUnreadable">;
 
-const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"];
+const LOOPBACK_HOSTS = [LOOPBACK, "localhost", "[::1]"];
 
 /**
  * Checks that the `Host` header is a loopback or an allowed name. Otherwise a web page could resolve its own
@@ -44,17 +45,19 @@ export interface ServedService {
 }
 
 /**
- * Serves the interface on 127.0.0.1.
+ * Serves the interface, on 127.0.0.1 unless `reach` has another address.
  * @param port 0 for any free port
- * @param allowedHosts host names that the `Host` header may contain besides the loopback names
- * @throws when the port is in use
+ * @throws when the port is in use, or the address is not one of this machine
  */
 export const serve = async (
   app: HttpApp,
   port: number,
-  allowedHosts: readonly string[] = [],
+  { address = LOOPBACK, allowedHosts = [] }: Reach = {},
 ): Promise<ServedService> => {
-  const hosts = [...LOOPBACK_HOSTS, ...allowedHosts.map((host) => host.toLowerCase())];
+  const host = urlHost(address);
+  const hosts = [
+    ...new Set([...LOOPBACK_HOSTS, host, ...allowedHosts.map((name) => name.toLowerCase())]),
+  ];
   const isAllowed = createHostCheck(hosts);
   const listener = getRequestListener(
     (request, bindings) => {
@@ -70,12 +73,12 @@ export const serve = async (
   const server = createServer(listener);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, "127.0.0.1", resolve);
+    server.listen(port, address, resolve);
   });
-  const address = server.address();
-  const actualPort = typeof address === "object" ? address?.port : port;
+  const bound = server.address();
+  const actualPort = typeof bound === "object" ? bound?.port : port;
   return {
-    url: `http://127.0.0.1:${actualPort}`,
+    url: `http://${host}:${actualPort}`,
     close: () =>
       new Promise((resolve, reject) => {
         server.close((error) => (error ? reject(error) : resolve()));

@@ -15,11 +15,19 @@ import {
   givenFaults,
 } from "../fault-flags.ts";
 import { apiKeySetting } from "../provider.ts";
+import {
+  addReachOptions,
+  givenReach,
+  type ReachFlags,
+  reachLines,
+  reachOf,
+  reachSettings,
+} from "../reach-flags.ts";
 import { printNote, printResult, problemLines, terminalLog } from "../render.ts";
 import { failedBy, stopSignal, untilAborted } from "../stop-signal.ts";
 import { addExamples, type DeclareVerb, ending, type Ports } from "../verb.ts";
 
-interface ServiceFlags extends FaultFlags {
+interface ServiceFlags extends FaultFlags, ReachFlags {
   readonly port?: string;
   readonly apiKey?: string;
   readonly seed?: string;
@@ -27,7 +35,6 @@ interface ServiceFlags extends FaultFlags {
   readonly data?: string;
   readonly taskSeconds?: string;
   readonly rateLimit?: string;
-  readonly allowHost?: string;
   readonly control?: boolean;
 }
 
@@ -45,13 +52,6 @@ export const taskSecondsSetting = z
   .pipe(z.number().max(3600))
   .default(1.5);
 
-const hostNames = z
-  .string()
-  .regex(/^[\w.-]+(,[\w.-]+)*$/, {
-    error: "host names such as cloud.internal, separated by commas, without scheme or port",
-  })
-  .transform((names) => names.split(","));
-
 /** A token of the user's own for the controls of the service. */
 export const controlTokenSetting = z
   .string()
@@ -65,7 +65,7 @@ const settingsSchema = z.object({
   "--data": directorySetting,
   "--task-seconds": taskSecondsSetting,
   "--rate-limit": wholeNumber(1, 1_000_000).optional(),
-  "--allow-host": hostNames.optional(),
+  ...reachSettings,
   ...faultSettings,
   SKYHOOK_CONTROL_TOKEN: controlTokenSetting,
 });
@@ -107,7 +107,7 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
     "--data": flags.data,
     "--task-seconds": flags.taskSeconds,
     "--rate-limit": flags.rateLimit,
-    "--allow-host": flags.allowHost,
+    ...givenReach(flags),
     ...givenFaults(flags),
     SKYHOOK_CONTROL_TOKEN: (flags.control && process.env.SKYHOOK_CONTROL_TOKEN) || undefined,
   });
@@ -115,6 +115,7 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
   if (directory !== undefined) process.umask(OWNER_ONLY);
   const seed = seedPath === undefined ? undefined : await readSeedFile(seedPath);
   const faults = faultChoiceOf(settings);
+  const reach = reachOf(settings);
   const control = flags.control ? await openControl(settings.SKYHOOK_CONTROL_TOKEN) : undefined;
   const signal = stopSignal(clock);
   const failing = new AbortController();
@@ -132,7 +133,7 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
         seed,
         apiKey,
         requestsPerSecond,
-        allowedHosts: settings["--allow-host"],
+        reach,
         faults,
         controlToken: control?.token,
       },
@@ -143,7 +144,8 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
     // A program that waits for the address finds the token's file as soon as it has it.
     const controls = control?.announce(provider.baseUrl);
     printResult(provider.baseUrl);
-    printNote([...faultLines(faults), nextSteps(provider, apiKey === undefined)].join("\n"));
+    const notes = [...reachLines(reach), ...faultLines(faults)];
+    printNote([...notes, nextSteps(provider, apiKey === undefined)].join("\n"));
     if (controls) printNote(controls);
     await Promise.race([
       untilAborted(signal),
@@ -184,13 +186,10 @@ export const declareService: DeclareVerb = (command, ports) => {
     .option("--task-seconds <n>", "duration of tasks, seconds (default: 1.5)")
     .option("--rate-limit <n>", "requests per second for each key (default: no limit)")
     .option(
-      "--allow-host <names>",
-      "additional host names that requests may name, separated by commas (default: 127.0.0.1, localhost and [::1] only)",
-    )
-    .option(
       "--control",
       "clock, state, snapshots, requests, prices and faults under /_skyhook/, with the token of SKYHOOK_CONTROL_TOKEN or a new one",
     );
+  addReachOptions(command);
   addFaultOptions(command.optionsGroup("Faults:")).action(
     ending(async (flags: ServiceFlags) => {
       if (!flags.printSeed) return serve(flags, ports);

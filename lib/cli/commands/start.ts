@@ -1,6 +1,7 @@
 import { POOL_PATH, POOL_SUCCESSOR_PATH } from "../../contract/load-balancer-pools.ts";
 import { PUBLISHED_TASK_PATH, TASK_PATH } from "../../contract/tasks.ts";
 import { addFaultOptions } from "../fault-flags.ts";
+import { addReachOptions } from "../reach-flags.ts";
 import { readStartSettings, type StartFlags } from "../start-settings.ts";
 import { addExamples, type DeclareVerb, ending } from "../verb.ts";
 
@@ -25,7 +26,8 @@ export const declareStart: DeclareVerb = (command, ports) => {
     .option("--no-demo", "start without the demo")
     .option("--data <dir>", "folder for the state of the run (default: state in memory)")
     .option("--port <n>", "port for commands (default: 4747, or the next free one)")
-    .option("--event-source <name>", "`source` of the published events (default: skyhook)")
+    .option("--event-source <name>", "`source` of the published events (default: skyhook)");
+  addReachOptions(command)
     .optionsGroup("Access and reactions:")
     .option("--accounts <file>", "accounts at the provider, and the senders that may use them")
     .option("--reactions <file>", "rules that turn events into commands")

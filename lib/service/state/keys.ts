@@ -25,7 +25,8 @@ export interface BuiltInKeys {
 
 /**
  * Published keys of the built-in state. They are valid only on this machine, in a run that keeps its state in
- * memory. A run with a data directory replaces them by its own keys, `createBuiltInKeys`.
+ * memory. A run with a data directory, or that other machines may reach, replaces them by its own keys,
+ * `createBuiltInKeys`.
  */
 export const BUILT_IN_API_KEYS = {
   first: "2001_5eed0c0de5eed0c0de5eed0c0de00001",

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readSeed } from "../../../lib/service/seed.ts";
+import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import { runSkyhook, startSkyhook } from "../../support/skyhook-process.ts";
 
 let directory: string;
@@ -77,6 +78,25 @@ describe("skyhook service", () => {
     expect(service.stdout() + service.stderr()).not.toContain("own-key-hush");
   });
 
+  it.concurrent("opens to other machines with a key of its own only", async () => {
+    const service = startSkyhook(["service", "--listen", "0.0.0.0"]);
+    await service.printed("npx skyhook read");
+    const [, own = ""] = /SKYHOOK_API_KEY='(.*)'/.exec(service.stderr()) ?? [];
+    const tasks = `${service.stdout().trim()}/cloud/v1/tasks`;
+
+    const answers = [
+      await statusOf(tasks, own),
+      await statusOf(tasks, BUILT_IN_API_KEYS.first),
+      await statusOf(tasks, BUILT_IN_API_KEYS.second),
+    ];
+    service.child.kill("SIGTERM");
+
+    expect(await service.ended()).toBe(0);
+    expect(tasks).toMatch(/^http:\/\/127\.0\.0\.1:\d+\//);
+    expect(answers).toEqual([200, 401, 401]);
+    expect(service.stderr()).toContain("Listens at 0.0.0.0: other machines may reach it");
+  });
+
   it.concurrent("reports the problems of a seed and of the other settings", async () => {
     const seed = JSON.parse(printed);
     seed.instances[0].status = "SLEEPING";
@@ -94,6 +114,8 @@ describe("skyhook service", () => {
         "two words",
         "--allow-host",
         "http://a",
+        "--listen",
+        "localhost",
       ]),
     ]);
 
@@ -105,6 +127,7 @@ describe("skyhook service", () => {
     expect(settings.stderr).toContain("--rate-limit: at least 1");
     expect(settings.stderr).toContain("--api-key: a key without spaces or line breaks");
     expect(settings.stderr).toContain("--allow-host: host names such as cloud.internal");
+    expect(settings.stderr).toContain("--listen: an IP address of this machine, such as 0.0.0.0");
     expect(settings.stderr).not.toContain("two words");
   });
 

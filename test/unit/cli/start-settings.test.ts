@@ -16,6 +16,7 @@ const problemsOf = (flags: Partial<StartFlags>, environment: Record<string, stri
   throw new Error("no settings error");
 };
 
+const REACH = { address: "0.0.0.0", allowedHosts: ["skyhook", "other"] };
 const REMOTE = { baseUrl: "https://api.example.com" };
 
 describe("the settings of a local run", () => {
@@ -25,7 +26,8 @@ describe("the settings of a local run", () => {
       gatewayPort: undefined,
       eventSource: "skyhook",
       jobs: { thresholdsFile: undefined, watchlistFile: undefined, aiTasks: undefined },
-      provider: { kind: "embedded", port: 0, taskDurationMs: 1_500 },
+      provider: { kind: "embedded", port: 0, reach: {}, taskDurationMs: 1_500 },
+      reach: {},
       teams: { accountsFile: undefined, reactionsFile: undefined },
     });
   });
@@ -42,6 +44,8 @@ describe("the settings of a local run", () => {
       thresholds: "mine.yaml",
       watchlist: "prices.json",
       aiTasks: "transcription",
+      listen: "0.0.0.0",
+      allowHost: "skyhook,other",
     });
 
     expect(settings).toEqual({
@@ -53,7 +57,8 @@ describe("the settings of a local run", () => {
         watchlistFile: "prices.json",
         aiTasks: "transcription",
       },
-      provider: { kind: "embedded", port: 4_001, taskDurationMs: 250 },
+      provider: { kind: "embedded", port: 4_001, reach: REACH, taskDurationMs: 250 },
+      reach: REACH,
       teams: { accountsFile: "teams.yaml", reactionsFile: "rules.yaml" },
     });
   });

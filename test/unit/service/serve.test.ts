@@ -80,7 +80,7 @@ test("a port in use is an error at the start", async () => {
 
 /** Sends raw bytes that an HTTP client would not send, and returns the response. */
 const exchange = async (url: string, sent: string): Promise<string> => {
-  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  const socket = connect(Number(new URL(url).port), new URL(url).hostname);
   socket.end(sent);
   let answer = "";
   for await (const chunk of socket.setEncoding("utf8")) answer += chunk;
@@ -179,9 +179,49 @@ test.each(["127.0.0.1", "localhost:4747", "LOCALHOST", "[::1]:80"])(
   },
 );
 
+/** An address of this machine that a server on 127.0.0.1 does not listen at. Linux has the whole range. */
+const OTHER_ADDRESS = "127.0.0.2";
+
+test.runIf(process.platform === "linux")(
+  "only a server at every address is reached at another one, under an allowed host name",
+  async () => {
+    const { service } = await startService();
+    const atEvery = await serve(service, 0, { address: "0.0.0.0", allowedHosts: ["other"] });
+    const byDefault = await serve(service, 0);
+    const elsewhere = ({ url }: { url: string }) => url.replace("127.0.0.1", OTHER_ADDRESS);
+
+    const answers = [
+      await getAs(elsewhere(atEvery), "other"),
+      await getAs(elsewhere(atEvery), OTHER_ADDRESS),
+    ];
+    await expect(getAs(elsewhere(byDefault), "localhost")).rejects.toMatchObject({
+      code: "ECONNREFUSED",
+    });
+    await atEvery.close();
+    await byDefault.close();
+
+    expect(atEvery.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(answers.map(([status]) => status)).toEqual([200, 403]);
+  },
+);
+
+test.runIf(process.platform === "linux")(
+  "a server at one address names it in its URL, and accepts it as host",
+  async () => {
+    const { service } = await startService();
+    const served = await serve(service, 0, { address: OTHER_ADDRESS });
+
+    const { host, hostname } = new URL(served.url);
+    const [status] = await getAs(served.url, host);
+    await served.close();
+
+    expect([hostname, status]).toEqual([OTHER_ADDRESS, 200]);
+  },
+);
+
 test("an allowed host name is accepted, and the error for another one lists it", async () => {
   const { service } = await startService();
-  const served = await serve(service, 0, ["Cloud.internal"]);
+  const served = await serve(service, 0, { allowedHosts: ["Cloud.internal"] });
 
   const [allowed] = await getAs(served.url, "cloud.INTERNAL:8080");
   const [status, body] = await getAs(served.url, "evil.example");

@@ -1,0 +1,3 @@
+export const findContainerTool: (
+  environment?: Readonly<Record<string, string | undefined>>,
+) => string | undefined;
