@@ -8,9 +8,11 @@ export const canAsk = (): boolean => Boolean(process.stdin.isTTY && process.stde
 export const confirmed = async (question: string): Promise<boolean> => {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   // At the end of the input and after Ctrl-C no answer ever comes.
-  const ended = once(terminal, "close").then(() => "no");
-  const answered = terminal.question(`${question} (yes/no) `).catch(() => "no");
+  const ended = once(terminal, "close").then(() => undefined);
+  const answered = terminal.question(`${question} (yes/no) `).catch(() => undefined);
   const answer = await Promise.race([answered, ended]);
   terminal.close();
+  // Without an answer the cursor is still behind the question.
+  if (answer === undefined) process.stderr.write("\n");
   return answer === "yes";
 };

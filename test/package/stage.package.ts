@@ -105,10 +105,10 @@ describe.runIf(hasEmulator)("skyhook deploy on an AWS emulator", () => {
   it("creates the stack: its bucket, then everything else", async () => {
     const { status, output } = await deploy("--yes");
 
-    expect(output).toContain("+ add   AWS::S3::BucketPolicy  ServerlessDeploymentBucketPolicy");
+    expect(output).toContain("+ add   S3::BucketPolicy  ServerlessDeploymentBucketPolicy");
     expect(output).toContain("uploaded 6 of 6 zips");
     expect(output).toContain("deployed the stack skyhook-dev in us-east-1");
-    expect(output).toMatch(/ConfigBucketName {2}\S/);
+    expect(output).toMatch(/ConfigBucketName: \S/);
     expect(status).toBe(0);
   });
 
@@ -123,8 +123,8 @@ describe.runIf(hasEmulator)("skyhook deploy on an AWS emulator", () => {
   it("changes only what depends on a changed parameter", async () => {
     const { status, output } = await deploy("--param", "monitoring=no", "--yes");
 
-    expect(output).toContain("- remove  AWS::CloudWatch::Dashboard");
-    expect(output).not.toContain("AWS::Lambda::Function");
+    expect(output).toContain("- remove  CloudWatch::Dashboard");
+    expect(output).not.toContain("Lambda::Function");
     expect(status).toBe(0);
   });
 });

@@ -39,7 +39,7 @@ const runDeploy = async (flags: DeployFlags, { clock, random }: Ports): Promise<
         ? `deployed the stack ${stage.stackName} in ${stage.region}`
         : `nothing to change in the stack ${stage.stackName} in ${stage.region}`,
     );
-    for (const [name, value] of Object.entries(outputs)) printResult(`  ${name}  ${value}`);
+    for (const [name, value] of Object.entries(outputs)) printResult(`  ${name}: ${value}`);
   } catch (error) {
     throw awsTrouble(error, `no such resource in ${stage.region}`);
   }

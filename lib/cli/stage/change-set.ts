@@ -41,6 +41,9 @@ const COUNTED: Readonly<Record<ResourceChange["action"], string>> = {
   remove: "to remove",
 };
 
+/** A type without the part that all of them have, so that a row fits a terminal. */
+const shortType = (type: string): string => type.replace(/^AWS::/, "");
+
 /** Harmless changes first, so that the ones to check are right above the question. */
 const ORDER = ["add", "change", "may-replace", "replace", "remove"] as const;
 
@@ -59,7 +62,7 @@ const additionRows = (changes: readonly ResourceChange[]) =>
     const [only] = these;
     return [
       WORDS.add,
-      added,
+      shortType(added),
       these.length === 1 && only ? only.logicalId : `${these.length} of them`,
     ];
   });
@@ -83,7 +86,7 @@ export const changesText = (changes: readonly ResourceChange[], columns: Columns
       ? additionRows(these)
       : these.map((change) => [
           WORDS[action],
-          change.type,
+          shortType(change.type),
           [change.logicalId, noteOn(change)].filter(Boolean).join(": "),
         ]);
   });

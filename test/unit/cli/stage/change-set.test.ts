@@ -37,12 +37,12 @@ test("a change set is shown with its dangerous changes last, and those that dele
 
   expect(text.split("\n").map((line) => line.replaceAll(/ {2,}/g, " | "))).toEqual([
     "CHANGE | TYPE | RESOURCE",
-    "+ add | AWS::CloudWatch::Alarm | 2 of them",
-    "+ add | AWS::SQS::Queue | NewQueue",
-    "~ change | AWS::Lambda::Function | IntakeLambdaFunction: Code, Tags",
-    "! may replace | AWS::Logs::LogGroup | IntakeLogGroup: DELETES ITS DATA; LogGroupName",
-    "! replace | AWS::DynamoDB::Table | LedgerTable: the old one stays, outside of the stack; KeySchema",
-    "- remove | AWS::SQS::Queue | OldQueue: DELETES ITS DATA",
+    "+ add | CloudWatch::Alarm | 2 of them",
+    "+ add | SQS::Queue | NewQueue",
+    "~ change | Lambda::Function | IntakeLambdaFunction: Code, Tags",
+    "! may replace | Logs::LogGroup | IntakeLogGroup: DELETES ITS DATA; LogGroupName",
+    "! replace | DynamoDB::Table | LedgerTable: the old one stays, outside of the stack; KeySchema",
+    "- remove | SQS::Queue | OldQueue: DELETES ITS DATA",
     "3 to add, 1 to change, 1 perhaps to replace, 1 to replace, 1 to remove, 2 of them would DELETE DATA",
   ]);
 });

@@ -104,7 +104,7 @@ describe("a deployment", () => {
   test("shows the changes before it asks", async () => {
     const { shown } = await deploy(DEPLOYED, { answer: false });
 
-    expect(shown).toEqual([expect.stringContaining("+ add   AWS::SQS::Queue  Queue")]);
+    expect(shown).toEqual([expect.stringContaining("+ add   SQS::Queue  Queue")]);
   });
 });
 

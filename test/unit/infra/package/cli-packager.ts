@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { packageStage } from "../../../../lib/cli/stage/stage-package.ts";
@@ -81,6 +81,39 @@ export const testCliPackager = (packaged: () => PackagedService): void => {
 
       expect(expected.resources).not.toHaveProperty("ServerlessDeploymentBucket");
       expect(withoutKeys(membersOf(template))).toEqual(withoutKeys(membersOfOsls(expected)));
+    });
+
+    test.each([
+      ["its own", ["accounts.prod.yaml", "accounts.yaml"], "accounts.prod.yaml:2: "],
+      ["the common one, without one of its own", ["accounts.yaml"], "accounts.yaml:2: "],
+    ])("reads as the file of a stage %s, and names every mistake", async (_which, files, start) => {
+      const folder = await mkdtemp(join(packaged().directory, "team-"));
+      const accounts = "accounts:\n  - { name: main, colour: red }\n";
+      for (const file of files) await writeFile(join(folder, file), accounts);
+      await writeFile(join(folder, "reactions.yaml"), "reactions: []\n");
+
+      const refusal = await packageStage(
+        { stage: "prod", region: undefined, params: {}, bucket: undefined },
+        { root: packaged().directory, folder, environment: {} },
+      ).catch((error: unknown) => error);
+
+      expect(refusal).toMatchObject({ exitCode: 2 });
+      expect(String(refusal)).toContain(`${start}accounts.0.colour: unknown field`);
+    });
+
+    test("reports the limits of AWS that a template exceeds", async () => {
+      const folder = await mkdtemp(join(packaged().directory, "team-"));
+      await writeFile(join(folder, "accounts.yaml"), ACCOUNTS);
+      await writeFile(join(folder, "reactions.yaml"), "reactions: []\n");
+      const docsUrl = `https://git.example.com/${"x".repeat(1_000)}`;
+
+      const refusal = await packageStage(
+        { stage: "prod", region: undefined, params: { docsUrl }, bucket: undefined },
+        { root: packaged().directory, folder, environment: {} },
+      ).catch((error: unknown) => error);
+
+      expect(refusal).toMatchObject({ exitCode: 2 });
+      expect(String(refusal)).toContain("but AWS allows 1024; shorten docsUrl");
     });
 
     test("makes the template of the first deployment like osls: the bucket alone", async () => {
