@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
-import { packageFolder } from "./package-folder.ts";
+import { packageFolder } from "../platform/package-folder.ts";
 
 /** The files of a team that have a schema: `accounts.yaml` and so on. */
 export const CONFIG_FILES = ["accounts", "reactions", "thresholds", "watchlist"] as const;

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
+import { packageFolder } from "../../platform/package-folder.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
-import { packageFolder } from "../package-folder.ts";
 import { printNote, printResult } from "../render.ts";
 import { CONFIG_FILES, type ConfigFile, schemaPathFor } from "../schema-files.ts";
 import { exampleText, withSchema } from "../stage/example-files.ts";

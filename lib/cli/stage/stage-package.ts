@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
+import { packageFolder } from "../../platform/package-folder.ts";
 import { readText } from "../config-files.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
-import { packageFolder } from "../package-folder.ts";
 import { exampleText } from "./example-files.ts";
 import { paramsOf, parseServiceFile, readService, type Service } from "./service-file.ts";
 import type { StageFlags } from "./stage-options.ts";
