@@ -13,7 +13,7 @@ import { build } from "esbuild";
 import { overLimit, sizesOf } from "./bundle-sizes.mjs";
 import { BASE, FOR_LAMBDA, FUNCTIONS, YAML_OF_BROWSERS } from "./bundling.mjs";
 import { licenceNotices } from "./notices.mjs";
-import { buildPublished } from "./published.mjs";
+import { buildPublished, bundlePublished } from "./published.mjs";
 
 const DIST = resolve("dist");
 
@@ -204,8 +204,10 @@ const pageProblems = async () => {
     : [];
 };
 
-/** Fails if the bundle of a function, or the page, is over its size limit. Writes no file. */
+/** Fails for a function or a page over its size limit, and for a licence that may not be bundled. Writes no file. */
 const checkSizes = async () => {
+  // Fails for a package whose licence may not be bundled, as the builds below do.
+  await bundlePublished(false);
   const { metafile } = await build({ ...FUNCTIONS, outdir: join(DIST, "functions"), write: false });
   const problems = [...overLimit(metafile, SIZE_LIMITS), ...(await pageProblems())];
   for (const problem of problems) process.stderr.write(`${problem}\n`);
