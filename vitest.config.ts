@@ -5,6 +5,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // Every event that a local run of a test publishes is checked against its JSON Schema.
+    setupFiles: ["test/support/check-local-buses.mjs"],
     // Limits for tests that hang, not for slow ones: on a busy machine a test takes ten times as long.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -125,8 +125,11 @@ const keyFact = {
   identity: [account, "key"],
 };
 
-/** An example of each event; the compiler checks them against the catalogue. */
-export const EVENT_EXAMPLES: Readonly<Record<DetailType, ExampleEvent>> = {
+/**
+ * An example of each event; the compiler checks them against the catalogue. Written as a call without side effects, so
+ * that a bundler leaves the examples out of a program that does not use them.
+ */
+export const EVENT_EXAMPLES = /* @__PURE__ */ ((): Readonly<Record<DetailType, ExampleEvent>> => ({
   CommandAccepted: example({
     ...routerFact,
     detailType: "CommandAccepted",
@@ -357,7 +360,7 @@ export const EVENT_EXAMPLES: Readonly<Record<DetailType, ExampleEvent>> = {
     time: at("09:00:00"),
     data: { since: atText("09:00:00"), until: atText("09:10:00") },
   }),
-};
+}))();
 
 const metadata = {
   id: "0ac9b3ba-5d3a-4a9f-8f1d-0c2b0d8d5f6e",

@@ -1,11 +1,12 @@
 /**
- * Contracts of Skyhook's events on the bus, for subscribers and senders. The import has no side effect, and a
- * bundler leaves out the parts that a program does not use.
+ * `skyhook/events`: types, schemas and examples of the events on Skyhook's bus, for subscribers and senders. A bundler
+ * leaves out the parts that a program does not use.
  */
 import * as z from "zod";
 import { type Problem, problemsOf, problemsText } from "../contract/problem.ts";
 import type { DetailType } from "../events/catalogue.ts";
 import { DETAIL_TYPES, EVENT_SOURCE, eventSchemaOf, isDetailType } from "../events/envelope.ts";
+import { exampleOf } from "../events/examples.ts";
 import { type RequestType, requestSchemaOf } from "../events/request-envelope.ts";
 import { CONTRACT_VERSION } from "../events/version.ts";
 import type { JsonValue } from "../platform/ports/ledger.ts";
@@ -91,3 +92,7 @@ export const parseEvent = (
   if (read?.success) return read.data as SkyhookEvent;
   throw new EventError("invalid", problemsOf(read?.error.issues ?? []));
 };
+
+/** An example of an event as a subscriber gets it, for tests of its handler. Each call returns a new copy. */
+export const exampleEvent = <T extends DetailType>(type: T): SkyhookEvent<T> =>
+  JSON.parse(JSON.stringify(exampleOf(type)));

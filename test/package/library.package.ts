@@ -23,7 +23,7 @@ const exportsOf = (): readonly string[] => {
     readFileSync(join(folder, "node_modules", "skyhook", "package.json"), "utf8"),
   );
   return Object.keys(exports)
-    .filter((name) => name !== "./package.json")
+    .filter((name) => name !== "./package.json" && !name.includes("*"))
     .map((name) => name.replace(".", "skyhook"));
 };
 

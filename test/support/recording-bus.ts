@@ -2,6 +2,7 @@ import * as z from "zod";
 import { EVENT_DATA, metadataSchema } from "../../lib/events/catalogue.ts";
 import type { BusEntry, PublishOutcome } from "../../lib/platform/ports/bus.ts";
 import type { JsonObject, Ledger } from "../../lib/platform/ports/ledger.ts";
+import { contractProblem } from "./contract-problem.mjs";
 
 /** Maximum size of an event, below the 256 kB of EventBridge. */
 const MAX_EVENT_BYTES = 200_000;
@@ -76,8 +77,23 @@ const liesAbout = async (
   return task && task.status !== "open" && isTrue ? undefined : `a ${task?.status} task`;
 };
 
-/** Checks the event against the catalogue. @returns the problem, or undefined */
+/** The event as a subscriber gets it. */
+const delivered = ({ detailType, detail, time }: BusEntry) => ({
+  version: "0",
+  id: "5d9e2b0c-7a51-4c2f-9b58-1f1d7f3a6a01",
+  source: "skyhook",
+  "detail-type": detailType,
+  account: "123456789012",
+  time: new Date(time).toISOString(),
+  region: "eu-central-1",
+  resources: [],
+  detail,
+});
+
+/** Checks the event against the catalogue, and against its JSON Schema. @returns the problem, or undefined */
 const breaksCatalogue = (entry: BusEntry): string | undefined => {
+  const problem = contractProblem(delivered(entry));
+  if (problem !== undefined) return `its JSON Schema refuses it: ${problem}`;
   const detail = detailSchema.safeParse(entry.detail);
   if (!detail.success) return z.prettifyError(detail.error);
   const schema = (EVENT_DATA as Record<string, z.ZodType>)[entry.detailType];

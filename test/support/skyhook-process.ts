@@ -4,6 +4,8 @@ import * as z from "zod";
 import { jsonHeaders } from "./local-console.ts";
 
 const PROGRAM = new URL("../../dist/skyhook.mjs", import.meta.url).pathname;
+/** Makes a run end by an error when it publishes an event that its JSON Schema refuses. */
+const CHECK = ["--import", new URL("check-local-buses.mjs", import.meta.url).href];
 
 const eventSchema = z.object({
   source: z.string(),
@@ -42,7 +44,8 @@ export const startSkyhook = (
   launcher: readonly string[] = [],
 ): SkyhookProcess => {
   const { PATH = "", XDG_STATE_HOME = "" } = process.env;
-  const [file = process.execPath, ...rest] = [...launcher, process.execPath, PROGRAM, ...args];
+  const program = [...(args[0] === "start" ? CHECK : []), PROGRAM, ...args];
+  const [file = process.execPath, ...rest] = [...launcher, process.execPath, ...program];
   const child = spawn(file, rest, {
     env: { PATH, XDG_STATE_HOME, NO_COLOR: "1", ...environment },
     stdio: ["pipe", "pipe", "pipe"],
