@@ -9,7 +9,8 @@ This page lists every field of the four YAML files, with type, default and an ex
 has at most 500,000 bytes, and Skyhook reports every mistake in it at once, with its line. Unknown fields and duplicate
 keys are mistakes. \`accounts[].name\` is the field \`name\` of each entry of the list \`accounts\`.
 
-An editor checks a file if its first line names the schema:
+An editor checks a file if its first line names the schema. The examples name it as in the repository; files that
+\`skyhook init\` writes name that of the [installed package](../event-contracts.md#editors):
 
 ${block("yaml plain", "# yaml-language-server: $schema=schemas/accounts.schema.json")}`;
 

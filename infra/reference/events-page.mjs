@@ -6,7 +6,8 @@ const INTRO = `${GENERATED}
 # Events
 
 This page lists every field of the events that Skyhook receives and publishes. [Commands](../commands.md) explains how
-to send a command and what its events mean.`;
+to send a command and what its events mean. [Contracts of the events](../event-contracts.md) has the JSON Schemas and the
+AsyncAPI document, and says what a new version may change.`;
 
 const ENVELOPE = `## Envelope
 

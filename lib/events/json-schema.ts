@@ -40,6 +40,20 @@ const inline = (_key: string, value: unknown): unknown => {
   return { ...rest, anyOf: type.map((each) => ({ type: each })) };
 };
 
+const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const mapped = (
+  schemas: Readonly<Record<string, unknown>>,
+  change: (schema: JsonSchema, name: string) => JsonSchema,
+) =>
+  Object.fromEntries(
+    Object.entries(schemas).map(([name, each]) => [
+      name,
+      isSchema(each) ? change(each, name) : true,
+    ]),
+  );
+
 const inlineSchemaOf = (schema: z.ZodType): JsonSchema => {
   const {
     $defs: _,
@@ -53,6 +67,25 @@ const inlineSchemaOf = (schema: z.ZodType): JsonSchema => {
   return JSON.parse(JSON.stringify(made, inline));
 };
 
+const pascal = (name: string): string =>
+  name.replace(/(^|[-_])(\w)/g, (_match, _separator, letter: string) => letter.toUpperCase());
+
+/** Names each object by its path, because generators of code name the types by the titles. */
+const titled = (schema: JsonSchema, title: string): JsonSchema => {
+  const { properties, items, anyOf } = schema;
+  // `detail` is left out of the names below it: `CommandFailedData` is `detail.data`.
+  const parent = title.replace(/Detail$/, "");
+  return {
+    ...(properties && { title }),
+    ...schema,
+    ...(properties && {
+      properties: mapped(properties, (each, name) => titled(each, parent + pascal(name))),
+    }),
+    ...(isSchema(items) && { items: titled(items, `${title}Item`) }),
+    ...(anyOf && { anyOf: anyOf.map((each) => (isSchema(each) ? titled(each, title) : each)) }),
+  };
+};
+
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /** A name, not an address: the schemas travel in the package, and no server has them. */
@@ -62,7 +95,7 @@ const idOf = (name: string): string => `urn:skyhook:event:${name}:${DETAIL_VERSI
 const payloadSchemaOf = (type: DetailType | RequestType): JsonSchema => {
   const { description = "" } = isRequestType(type) ? REQUEST_DETAIL[type] : EVENT_DATA[type];
   const schema = isRequestType(type) ? requestSchemaOf(type) : eventSchemaOf(type);
-  return { title: type, description, ...inlineSchemaOf(schema) };
+  return { title: type, description, ...titled(inlineSchemaOf(schema), type) };
 };
 
 /** JSON Schema of an event or a request, as a document of its own. */

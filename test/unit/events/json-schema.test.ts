@@ -67,6 +67,34 @@ describe("the JSON Schemas of events", () => {
   });
 });
 
+describe("the AsyncAPI document", () => {
+  const document = schemaIn("asyncapi.json");
+
+  it.each(EVERY)("has the schema of %s as payload, and an example that it accepts", (type) => {
+    const { $schema, $id, ...payload } = schemaIn(`events/${type}.schema.json`);
+    const { examples, payload: used } = document.components.messages[type];
+
+    expect(used).toEqual({ $ref: `#/components/schemas/${type}` });
+    expect(document.components.schemas[type]).toEqual(payload);
+    const validate = validatorOf(`events/${type}.schema.json`);
+    expect(examples.map((each: { payload: object }) => validate(each.payload))).toEqual([true]);
+  });
+
+  it("names each event in one operation, and each request in the one that receives", () => {
+    const { "receive-requests": receive, ...sending } = document.operations;
+    const namesIn = (messages: readonly { $ref: string }[]) =>
+      messages.map(({ $ref }) => $ref.replace("#/channels/bus/messages/", ""));
+    const sent = Object.values<{ action: string; messages: { $ref: string }[] }>(sending);
+
+    expect(receive.action).toBe("receive");
+    expect(namesIn(receive.messages)).toEqual(REQUEST_TYPES);
+    expect(new Set(sent.map(({ action }) => action))).toEqual(new Set(["send"]));
+    expect(sent.flatMap(({ messages }) => namesIn(messages)).toSorted()).toEqual(
+      DETAIL_TYPES.toSorted(),
+    );
+  });
+});
+
 it.each(["accounts", "reactions", "thresholds", "watchlist"])(
   "the JSON Schema of %s refers to nothing outside itself",
   (name) => {
