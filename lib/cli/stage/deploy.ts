@@ -54,11 +54,21 @@ const requireReady = (stackName: string, stack: Stack | undefined): void => {
   if (obstacle) throw refused(`the stack ${stackName} is in ${stack.status}: ${obstacle}`);
 };
 
+const isAccessDenied = (error: unknown): boolean =>
+  error instanceof Error && error.name === "AccessDeniedException";
+
 const requireParameters = async (
   { keyParameters, region }: StagePackage,
-  stacks: Stacks,
+  { stacks, note }: DeployDeps,
 ): Promise<void> => {
-  const missing = await stacks.missingParameters(keyParameters);
+  const missing = await stacks.missingParameters(keyParameters).catch((error: unknown) => {
+    // The operator of a deployment need not be allowed to read the keys.
+    if (!isAccessDenied(error)) throw error;
+    note(
+      `not allowed to look for the SSM parameters; they must exist: ${keyParameters.join(", ")}`,
+    );
+    return [];
+  });
   if (missing.length === 0) return;
   const lines = missing.map(
     (name) =>
@@ -221,7 +231,7 @@ export const deployStage = async (
   const { stacks } = deps;
   const stack = await stacks.find(stage.stackName);
   requireReady(stage.stackName, stack);
-  await requireParameters(stage, stacks);
+  await requireParameters(stage, deps);
   const target = bucket ?? (await bucketOf(stage, stack, deps));
   try {
     const template = await uploadAll(stage, target, deps);

@@ -181,6 +181,20 @@ describe("a deployment is refused", () => {
     expect(changes).toEqual([]);
   });
 
+  test("but not if the operator may not look for SSM parameters, which a note says", async () => {
+    const before = (call: string) => {
+      if (call !== "missingParameters") return;
+      throw Object.assign(new Error("denied"), { name: "AccessDeniedException" });
+    };
+
+    const { outcome, notes } = await deploy({ ...DEPLOYED, before });
+
+    expect(outcome).toMatchObject({ isChanged: true });
+    expect(notes[0]).toBe(
+      "not allowed to look for the SSM parameters; they must exist: /skyhook/prod/api-key",
+    );
+  });
+
   test("if the stack uses another bucket and none is named", async () => {
     const { outcome, changes } = await deploy({ ...DEPLOYED, bucket: undefined });
 
