@@ -123,3 +123,23 @@ test("after any changes of tasks, the next instant is the earliest of all unfini
     { seed: 20260101, numRuns: 300 },
   );
 });
+
+test("a removed task is due no more", async () => {
+  const [task] = builtInState().tasks;
+  const plan: TaskRecord["plan"] = {
+    startsAtMs: 1,
+    endsAtMs: 2,
+    work: { kind: "create-router", router: { name: "edge", interfaces: [] } },
+  };
+  const running: TaskRecord = { ...task!, state: "RUNNING", plan };
+  const records = await openRecords(createMemoryStore(), { ...builtInState(), tasks: [running] });
+  const before = records.tasks.nextDueAt();
+
+  await records.change((draft) => draft.remove("tasks", running));
+
+  expect(before).toBe(2);
+  expect([records.tasks.nextDueAt(), records.tasks.unfinished()]).toEqual([
+    Number.POSITIVE_INFINITY,
+    [],
+  ]);
+});
