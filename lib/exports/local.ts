@@ -5,6 +5,7 @@
 import { type ConfigReading, configProblemText } from "../config/config-file.ts";
 import type { Body, Params, Query } from "../contract/operation.ts";
 import type { COMMANDED } from "../contract/operations.ts";
+import { EVENT_SOURCE } from "../events/envelope.ts";
 import { readReactions } from "../intake/config-files.ts";
 import { openAutomation } from "../local/automation.ts";
 import { createEventRecord } from "../local/event-record.ts";
@@ -13,7 +14,8 @@ import type { Clock } from "../platform/ports/clock.ts";
 import type { Log, LogFields } from "../platform/ports/log.ts";
 import { createSystemClock, createSystemRandom } from "../platform/system.ts";
 import { readAccountsFile } from "../provider/accounts-file.ts";
-import { readSeed } from "../service/seed.ts";
+import { type DetailType, parseEvent, type SkyhookEvent } from "./events.ts";
+import { type RunningService, type ServiceOptions, startService } from "./service.ts";
 
 export type { Clock } from "../platform/ports/clock.ts";
 
@@ -35,32 +37,14 @@ export interface LocalOptions {
   readonly watchlistFile?: string | undefined;
   /** AI tasks to watch. Default: none. */
   readonly aiTasks?: "all" | "transcription" | "content-moderation" | undefined;
-  /** State of the embedded service as JSON text, like `skyhook service --print-seed`. Default: the built-in state. */
-  readonly seed?: string | undefined;
-  /** Duration of the service's background tasks, ms. Default: 100. Skyhook reads a task 2 s after it began. */
-  readonly taskDurationMs?: number | undefined;
+  /** Options of the embedded service: seed, faults, latency and others of `skyhook/service`. */
+  readonly service?: Omit<ServiceOptions, "clock"> | undefined;
   /** `source` of the published events. Default: `skyhook`. */
   readonly eventSource?: string | undefined;
   /** Default: the clock of this machine. */
   readonly clock?: Clock | undefined;
   /** Receives each line of the log. Default: lines are dropped. */
   readonly onLog?: ((line: LogLine) => void) | undefined;
-}
-
-/** An event as EventBridge delivers it to a rule. */
-export interface LocalEvent {
-  readonly version: string;
-  readonly id: string;
-  readonly source: string;
-  /** AWS account that put the event; `000000000000` is Skyhook's own. */
-  readonly account: string;
-  /** ISO 8601. */
-  readonly time: string;
-  readonly region: string;
-  readonly resources: readonly string[];
-  readonly "detail-type": string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads any field; `parseEvent` of skyhook/events gives types
-  readonly detail: any;
 }
 
 /** An event to put on a bus. Other fields are filled in as EventBridge does. */
@@ -110,23 +94,23 @@ export interface WaitOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+/** An event of one of the types. */
+type EventOf<T extends DetailType> = Extract<SkyhookEvent, { readonly "detail-type": T }>;
+
+type End = "CommandSucceeded" | "CommandFailed" | "CommandCancelled" | "CommandRejected";
+
 export interface LocalSkyhook {
-  /** The embedded service: address and API key for a client of your own. Built-in projects: see docs/service.md. */
-  readonly provider: { readonly baseUrl: string; readonly apiKey: string };
+  /** The embedded service: its `url` and `apiKey` for a client, its faults, clock, state and requests. */
+  readonly service: Omit<RunningService, "stop">;
   /** Events that Skyhook has published so far, in order. */
-  readonly events: readonly LocalEvent[];
-  /**
-   * Puts a command on the queue, and resolves when it is stored.
-   * @throws Error naming the wrong fields of a detail that is no `CommandRequested`. A request that breaks a rule of
-   * its operation is accepted here, and ends with `CommandRejected`.
-   */
+  readonly events: readonly SkyhookEvent[];
+  /** Puts a command on the queue, and resolves when it is stored. A request that breaks a rule is rejected later. */
   send(command: Command, options?: CommandOptions): Promise<{ readonly commandId: string }>;
   /**
-   * Sends a command and waits for its end: `CommandSucceeded`, `CommandFailed`, `CommandCancelled` or
-   * `CommandRejected`.
-   * @throws Error as `send`, and when the command has not ended in time
+   * Sends a command and waits for its end. The `detail-type` of the event names the end.
+   * @throws Error when the command has not ended in time
    */
-  run(command: Command, options?: CommandOptions & WaitOptions): Promise<LocalEvent>;
+  run(command: Command, options?: CommandOptions & WaitOptions): Promise<EventOf<End>>;
   /**
    * Puts an event on a bus, like PutEvents of an AWS account.
    * @throws Error when the event is invalid, or its AWS account may not put events
@@ -134,26 +118,30 @@ export interface LocalSkyhook {
   putEvent(event: NewEvent): Promise<{ readonly id: string }>;
   /**
    * Waits for an event that Skyhook publishes; resolves at once for one that it has published before.
-   * @param wanted detail-type, or whether the caller waits for an event
+   * @param types detail-type, or several
+   * @param options `where`: whether the caller waits for this event; default: for any of the types
    * @throws Error when no event came in time; it lists the types of all events
    */
-  waitFor(
-    wanted: string | ((event: LocalEvent) => boolean),
-    options?: WaitOptions,
-  ): Promise<LocalEvent>;
+  waitFor<T extends DetailType>(
+    types: T | readonly T[],
+    options?: WaitOptions & { readonly where?: ((event: EventOf<T>) => boolean) | undefined },
+  ): Promise<EventOf<T>>;
   /**
    * Runs a scheduled job once, and resolves when it has ended.
    * @throws Error with the problem of a failed run, or for a job without its file
    */
   runJob(name: "sync-thresholds" | "snapshot-prices" | "watch-ai-tasks"): Promise<void>;
-  /** Ends everything: running attempts, timers, the service's port. Waits reject. */
+  /** Ends everything: running attempts, timers, the service's port. Waits reject. A second call does nothing. */
   stop(): Promise<void>;
 }
 
-const DEFAULT_EVENT_SOURCE = "skyhook";
-const DEFAULT_TASK_MS = 100;
 const DEFAULT_WAIT_MS = 30_000;
-const ENDS = ["CommandSucceeded", "CommandFailed", "CommandCancelled", "CommandRejected"];
+const ENDS: readonly End[] = [
+  "CommandSucceeded",
+  "CommandFailed",
+  "CommandCancelled",
+  "CommandRejected",
+];
 
 /** @throws Error listing every problem with its line */
 const validFile = <T>(option: string, read: ConfigReading<T>): T => {
@@ -176,7 +164,7 @@ const logTo = (onLog: (line: LogLine) => void, bound: LogFields = {}): Log => {
 };
 
 const automationOptions = (options: LocalOptions) => {
-  const { eventSource = DEFAULT_EVENT_SOURCE, taskDurationMs = DEFAULT_TASK_MS } = options;
+  const { eventSource = EVENT_SOURCE } = options;
   const accounts =
     options.accounts === undefined
       ? undefined
@@ -191,43 +179,60 @@ const automationOptions = (options: LocalOptions) => {
     reactions,
     eventSource,
     jobs: { thresholdsFile, watchlistFile, aiTasks },
-    provider: {
-      kind: "embedded",
-      port: 0,
-      taskDurationMs,
-      seed: options.seed === undefined ? undefined : readSeed(options.seed),
-    },
     environment: process.env,
     directory: undefined,
     clock: options.clock ?? createSystemClock(),
     random: createSystemRandom(),
     log: logTo(options.onLog ?? (() => {})),
-  } as const;
+  };
+};
+
+/** Opens the automation on a running service, and stops the service if that fails. */
+const openOn = async (service: RunningService, options: ReturnType<typeof automationOptions>) => {
+  const provider = { kind: "running", baseUrl: service.url, apiKey: service.apiKey } as const;
+  try {
+    return await openAutomation({ ...options, provider });
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
+};
+
+/** Whether an event is of one of the types, and wanted. */
+const isOfType = <T extends DetailType>(
+  types: readonly T[],
+  where: (event: EventOf<T>) => boolean,
+) => {
+  const isNamed = (event: SkyhookEvent): event is EventOf<T> =>
+    types.some((type) => type === event["detail-type"]);
+  return (event: SkyhookEvent): event is EventOf<T> => isNamed(event) && where(event);
 };
 
 /**
  * Starts Skyhook and the embedded service, which listens on a free port of 127.0.0.1. Any number can run side by side.
- * @throws Error listing every mistake in `accounts` or `reactions`; SeedError for a wrong `seed`
+ * @throws Error listing every mistake in `accounts` or `reactions`; the errors of `startService`
  */
 export const startLocal = async (given: LocalOptions = {}): Promise<LocalSkyhook> => {
   const options = automationOptions(given);
-  const { clock, random } = options;
-  const automation = await openAutomation(options);
-  const { provider } = automation;
+  const { clock, random, eventSource } = options;
+  const { stop: stopService, ...service } = await startService({ ...given.service, clock });
+  const automation = await openOn({ ...service, stop: stopService }, options);
   const admin = createLocalAdmin(automation);
-  const record = createEventRecord<LocalEvent>(clock, (event) => event["detail-type"]);
-  automation.bus.subscribeToOwn(async (event) => record.add(event));
+  const record = createEventRecord<SkyhookEvent>(clock, (event) => event["detail-type"]);
+  automation.bus.subscribeToOwn(async (event) =>
+    record.add(parseEvent(event, { source: eventSource })),
+  );
   automation.start();
+  let stopped: Promise<void> | undefined;
 
-  const send = async (command: Command, commandId: string) => {
+  const send = async (command: Command, commandId: string): Promise<string> => {
     const id = random.uuid();
-    const metadata = { id, commandId };
-    await admin.send?.(JSON.stringify({ metadata, data: command }));
+    await admin.send?.(JSON.stringify({ metadata: { id, commandId }, data: command }));
     return id;
   };
 
   return {
-    provider: { baseUrl: provider.baseUrl, apiKey: await provider.apiKey() },
+    service,
     events: record.events,
     async send(command, { commandId = random.uuid() } = {}) {
       await send(command, commandId);
@@ -235,31 +240,30 @@ export const startLocal = async (given: LocalOptions = {}): Promise<LocalSkyhook
     },
     async run(command, { commandId = random.uuid(), timeoutMs = DEFAULT_WAIT_MS } = {}) {
       const requestId = await send(command, commandId);
-      const isEnd = ({ "detail-type": type, detail }: LocalEvent): boolean =>
-        ENDS.includes(type) &&
-        (detail.metadata.commandId === commandId || detail.metadata.causationId === requestId);
-      return record.waitFor(isEnd, `end of command ${commandId}`, timeoutMs);
+      const isItsEnd = isOfType<End>(ENDS, ({ detail: { metadata } }) =>
+        [metadata.commandId, metadata.causationId].some(
+          (id) => id === commandId || id === requestId,
+        ),
+      );
+      return record.waitFor(isItsEnd, `end of command ${commandId}`, timeoutMs);
     },
     async putEvent(event) {
       const put = await admin.put?.(JSON.stringify(event));
       return { id: put?.id ?? "" };
     },
-    waitFor(wanted, { timeoutMs = DEFAULT_WAIT_MS } = {}) {
-      const isWanted =
-        typeof wanted === "string"
-          ? (event: LocalEvent) => event["detail-type"] === wanted
-          : wanted;
-      const what = typeof wanted === "string" ? wanted : "wanted event";
-      return record.waitFor(isWanted, what, timeoutMs);
+    waitFor(types, { where = () => true, timeoutMs = DEFAULT_WAIT_MS } = {}) {
+      const list = typeof types === "string" ? [types] : types;
+      return record.waitFor(isOfType(list, where), list.join(" or "), timeoutMs);
     },
     async runJob(name) {
       const run = await automation.runJob(name);
       if (run.kind === "not-configured") throw new Error(`${name} is not configured`);
       if (run.kind === "failed") throw new Error(`${name}: ${run.problem}`);
     },
-    async stop() {
+    stop() {
       record.close();
-      await automation.stop();
+      stopped ??= automation.stop().finally(stopService);
+      return stopped;
     },
   };
 };

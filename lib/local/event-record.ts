@@ -11,7 +11,11 @@ export interface EventRecord<E> {
    * @param what names the wanted event in the error
    * @throws Error when the time is over, or when `close` is called
    */
-  waitFor(wanted: (event: E) => boolean, what: string, timeoutMs: number): Promise<E>;
+  waitFor<W extends E>(
+    wanted: (event: E) => event is W,
+    what: string,
+    timeoutMs: number,
+  ): Promise<W>;
   /** Rejects all waits, and those to come. */
   close(): void;
 }
@@ -39,11 +43,15 @@ export const createEventRecord = <E>(
       events.push(event);
       checkAll();
     },
-    async waitFor(wanted, what, timeoutMs) {
+    async waitFor<W extends E>(
+      wanted: (event: E) => event is W,
+      what: string,
+      timeoutMs: number,
+    ): Promise<W> {
       const over = new AbortController();
       const closed = closing.signal;
       let next = 0;
-      const { promise, resolve, reject } = deferred<E>();
+      const { promise, resolve, reject } = deferred<W>();
       const check = (): void => {
         try {
           for (; next < events.length; next += 1) {

@@ -41,6 +41,12 @@ export type ProviderChoice =
       readonly controlToken?: string | undefined;
     }
   | {
+      /** A service that the caller has started in this process, and stops. */
+      readonly kind: "running";
+      readonly baseUrl: string;
+      readonly apiKey: string;
+    }
+  | {
       readonly kind: "remote";
       readonly baseUrl: string;
       readonly apiKey: () => Promise<string>;
@@ -150,11 +156,26 @@ const openEmbedded = async (
   }
 };
 
-/** Starts the embedded service, or uses a remote provider. */
+/** Starts the embedded service, or uses a running service or a remote provider. */
 export const openProvider = async (
   choice: ProviderChoice,
   surroundings: Surroundings,
-): Promise<Provider> =>
-  choice.kind === "embedded"
-    ? openEmbedded(choice, surroundings)
-    : { ...choice, ...REMOTE_TIMES, close: async () => {} };
+): Promise<Provider> => {
+  const close = async () => {};
+  switch (choice.kind) {
+    case "embedded":
+      return openEmbedded(choice, surroundings);
+    case "running": {
+      const { baseUrl, apiKey } = choice;
+      return {
+        ...{ baseUrl, apiKey: async () => apiKey, paths: {}, canList: true },
+        ...EMBEDDED_TIMES,
+        close,
+      };
+    }
+    case "remote":
+      return { ...choice, ...REMOTE_TIMES, close };
+    default:
+      return choice satisfies never;
+  }
+};

@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, inject, it } from "vitest";
@@ -73,16 +74,63 @@ describe("the packed package", () => {
 });
 
 describe("npx skyhook in an empty folder", () => {
+  const environment = { ...process.env, XDG_STATE_HOME: join(folder, "state"), NO_COLOR: "1" };
   const skyhook = (...parameters: string[]) =>
     execFileSync("npx", ["--no-install", "skyhook", ...parameters], {
       cwd: folder,
       encoding: "utf8",
-      env: { ...process.env, XDG_STATE_HOME: join(folder, "state"), NO_COLOR: "1" },
+      env: environment,
       stdio: ["ignore", "pipe", "pipe"],
     });
 
   it("prints its help", () => {
     expect(skyhook("--help")).toMatch(/^Usage: skyhook/);
+  });
+
+  it("runs the service, which answers until it is stopped", async () => {
+    const child = spawn("npx", ["--no-install", "skyhook", "service", "--api-key", "local-key"], {
+      cwd: folder,
+      env: environment,
+      // A group of its own, because npx starts a shell.
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const ended = once(child, "close");
+    let output = "";
+    const url = await new Promise<string>((resolve, reject) => {
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding("utf8").on("data", (chunk) => {
+          output += chunk;
+          const found = /http:\/\/127\.0\.0\.1:\d+/.exec(output);
+          if (found) resolve(found[0]);
+        });
+      }
+      child.on("close", () => reject(new Error(output)));
+    });
+    const headers = { authorization: "apikey local-key" };
+    const response = await fetch(`${url}/cloud/v1/lifecycle_policy/1234567/76/1`, { headers });
+    const page = await fetch(`${url}/docs`);
+    process.kill(-(child.pid ?? 0), "SIGINT");
+    await ended;
+    expect([response.status, page.status]).toEqual([200, 200]);
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it("writes the files of a stage and packages it", () => {
+    skyhook("init");
+    skyhook("package", "--stage", "dev");
+    const written = readdirSync(join(folder, ".skyhook"), { recursive: true, encoding: "utf8" });
+    const bundles = readdirSync(join(folder, "node_modules", "skyhook", "dist", "functions"));
+    for (const name of bundles) {
+      expect(written.some((file) => file.includes(`${name}-`) && file.endsWith(".zip"))).toBe(true);
+    }
+    expect(written.filter((file) => file.endsWith(".json"))).not.toEqual([]);
+  });
+
+  it("prints the schema of an event", () => {
+    expect(JSON.parse(skyhook("schema", "event", "CommandFailed"))).toMatchObject({
+      type: "object",
+    });
   });
 
   it("runs the demo to its expected end", () => {

@@ -27,8 +27,14 @@ const exportsOf = (): readonly string[] => {
     .map((name) => name.replace(".", "skyhook"));
 };
 
-/** A project of a consumer, with the examples of the page and one import of each export. */
-const writeProject = (name: string, compilerOptions: object): string => {
+interface CompilerOptions {
+  readonly module: string;
+  readonly types: readonly string[];
+  readonly lib?: readonly string[];
+}
+
+/** Writes a project of a consumer, with the examples of the page and one import of each export. */
+const writeProject = (name: string, compilerOptions: CompilerOptions) => {
   const project = join(folder, name);
   mkdirSync(project, { recursive: true });
   for (const [file, text] of examples()) writeFileSync(join(project, file), text);
@@ -46,6 +52,8 @@ const writeProject = (name: string, compilerOptions: object): string => {
         ...{ exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
         ...compilerOptions,
       },
+      // The tests of the page run on Node, so only they need types of Node.
+      ...(compilerOptions.types.length === 0 && { exclude: ["*.test.ts", "out"] }),
     }),
   );
   return project;
@@ -86,6 +94,10 @@ export const calls = async (skyhook: LocalSkyhook) => {
   await skyhook.run({ operation: "get-container", params });
   // @ts-expect-error a body is required
   await skyhook.run({ operation: "update-container", params });
+  // @ts-expect-error no such event
+  await skyhook.waitFor("CommandVanished");
+  // @ts-expect-error a field of another event
+  (await skyhook.waitFor("CommandFailed")).detail.data.outcome;
 };
 `;
 
@@ -116,12 +128,17 @@ const RUN_EXAMPLES = `
 import { startLocal } from "skyhook/local";
 import { pauseContainer } from "./client.js";
 import { failsOn, isFailure } from "./patterns.js";
-const skyhook = await startLocal({ taskDurationMs: 60_000 });
-const { baseUrl, apiKey } = skyhook.provider;
+import { detailText } from "./sender.js";
+import { handler } from "./subscriber.js";
+const skyhook = await startLocal({ service: { taskDurationMs: 60_000 } });
+const { url: baseUrl, apiKey } = skyhook.service;
 const tasks = (await pauseContainer(baseUrl, apiKey)).length;
 const locked = await pauseContainer(baseUrl, apiKey);
+const params = { project_id: 1234567, region_id: 76, policy_id: 999 };
+const end = await skyhook.run({ operation: "update-policy", params, body: { status: "paused" } });
+const handled = await handler(end);
 await skyhook.stop();
-process.stdout.write(JSON.stringify({ tasks, isFailure, failsOn, locked }));
+process.stdout.write(JSON.stringify({ tasks, handled, detailText, isFailure, failsOn, locked }));
 `;
 
 /** Ends by itself only if nothing is left, and prints any line of Skyhook. */
@@ -151,12 +168,7 @@ describe("the types of the package", () => {
     ["bundler", BUNDLER],
   ])("compile strictly under %s, without types of Node", (name, options) => {
     const project = writeProject(`without-${name}`, { ...options, types: [] });
-    // The test of the page runs on Node, so only it needs types of Node.
-    expect(
-      compile(project)
-        .split("\n")
-        .filter((line) => !line.includes("local.test.ts") || !line.includes("node:")),
-    ).toEqual([""]);
+    expect(compile(project)).toBe("");
   });
 
   it.each([
@@ -197,13 +209,19 @@ describe("the code of the package", () => {
     expect(examplesRun.stderr).toBe("");
     expect(JSON.parse(examplesRun.stdout)).toEqual({
       tasks: 1,
+      handled: "refused",
+      detailText: expect.stringContaining("order-4711"),
       isFailure: true,
       failsOn: ["detail.data.attempts"],
       locked: [],
     });
-    const tested = run(join(project, "out", "local.test.js"));
-    expect(tested.stdout).toMatch(/^# pass 1$/m);
-    expect(tested.status).toBe(0);
+    const tests = [...examples().keys()].filter((file) => file.endsWith(".test.ts"));
+    expect(tests).toEqual(["local.test.ts", "service.test.ts"]);
+    for (const file of tests) {
+      const tested = run(join(project, "out", file.replace(/\.ts$/, ".js")));
+      expect(tested.stdout).toMatch(/^# pass 1$/m);
+      expect(tested.status).toBe(0);
+    }
   });
 
   it("leaves nothing behind when a local run stops", () => {
