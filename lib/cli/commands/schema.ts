@@ -1,7 +1,7 @@
+import { closestMatch } from "leven";
 import { DETAIL_TYPES } from "../../events/envelope.ts";
 import { REQUEST_TYPES } from "../../events/request-envelope.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
-import { nearestNames } from "../nearest-names.ts";
 import { printData, visibleText } from "../render.ts";
 import { CONFIG_FILES, readSchema } from "../schema-files.ts";
 import { addExamples, type DeclareVerb, ending } from "../verb.ts";
@@ -10,14 +10,14 @@ const EVENT = "event";
 const NAMES = [...CONFIG_FILES, EVENT];
 const EVENTS = [...REQUEST_TYPES, ...DETAIL_TYPES];
 
+/** Largest number of characters that a typing error changes. */
+const MAX_TYPING_ERROR = 4;
+
 /** @throws ExitError for a name that is not in the list */
 const checked = (name: string, what: string, names: readonly string[]): string => {
   if (names.includes(name)) return name;
-  const [near, ...others] = nearestNames(name, names);
-  const hint =
-    near === undefined
-      ? `it is one of ${names.join(", ")}`
-      : `did you mean ${[near, ...others].join(" or ")}?`;
+  const near = closestMatch(name, names, { maxDistance: MAX_TYPING_ERROR });
+  const hint = near === undefined ? `it is one of ${names.join(", ")}` : `did you mean ${near}?`;
   throw new ExitError(EXIT.refused, `no ${what} ${visibleText(name)}; ${hint}`);
 };
 

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { nearestNames } from "../../../lib/cli/nearest-names.ts";
 import { runSkyhook } from "../../support/skyhook-process.ts";
 
 const file = (path: string): Promise<string> =>
@@ -27,26 +26,14 @@ describe("skyhook schema", () => {
   it.concurrent.each([
     [["acounts"], "no schema acounts; did you mean accounts?\n"],
     [["zzz"], "no schema zzz; it is one of accounts, reactions, thresholds, watchlist, event\n"],
-    [
-      ["event", "CommandFailled"],
-      "no event CommandFailled; did you mean CommandFailed or CommandCancelled or CommandAccepted?\n",
-    ],
+    [["event", "CommandFailled"], "no event CommandFailled; did you mean CommandFailed?\n"],
+    [["event", "pricescaptured"], "no event pricescaptured; did you mean PricesCaptured?\n"],
     [["accounts", "CommandFailed"], "the schema accounts takes no second name\n"],
     [["event", "\u001b[2J"], /^no event \\u001b\[2J; it is one of CommandRequested, /],
-  ])("refuses %j, with the nearest names", async (args, text) => {
+  ])("refuses %j, with the nearest name", async (args, text) => {
     const { exitCode, stdout, stderr } = await runSkyhook(["schema", ...args]);
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toMatch(text);
   });
-});
-
-it("the nearest names are found by case, typing error and part", () => {
-  const names = ["CommandFailed", "TaskFailed", "PriceChanged"];
-
-  expect(nearestNames("commandfailed", names)[0]).toBe("CommandFailed");
-  expect(nearestNames("failed", names)).toEqual(["TaskFailed", "CommandFailed"]);
-  expect(nearestNames("PricesChange", names)).toEqual(["PriceChanged"]);
-  expect(nearestNames("", names)).toEqual([]);
-  expect(nearestNames("x", names)).toEqual([]);
 });
