@@ -5,15 +5,18 @@
 import type * as z from "zod";
 import type { Clock } from "../platform/ports/clock.ts";
 import { createSystemClock, createSystemRandom } from "../platform/system.ts";
-import { delayOf, delaySchema, faultRuleSchema } from "../service/fault-rules.ts";
+import { type ActiveFault, delayOf, delaySchema, faultRuleSchema } from "../service/fault-rules.ts";
 import { parseFault } from "../service/fault-text.ts";
 import { openService } from "../service/open-service.ts";
+import type { HandledRequest } from "../service/request-log.ts";
 import { checkSeed, readSeed } from "../service/seed.ts";
 import { builtInState, type State } from "../service/state/state.ts";
 import { createMemoryStore } from "../service/store.ts";
 
 export type { Clock } from "../platform/ports/clock.ts";
+export type { ActiveFault } from "../service/fault-rules.ts";
 export { FaultTextError } from "../service/fault-text.ts";
+export type { HandledRequest } from "../service/request-log.ts";
 export { SeedError } from "../service/seed.ts";
 /** `builtInState()` is the state of a service without a seed: edit a copy for a state of your own. */
 export { builtInState, type State } from "../service/state/state.ts";
@@ -23,36 +26,6 @@ export type FaultRule = z.input<typeof faultRuleSchema>;
 
 /** A rule for faults: an object, or the text of `--fault`, such as `update-pool=lost-reply-after:1x`. */
 export type Fault = FaultRule | string;
-
-/** An active rule. */
-export interface ActiveFault {
-  readonly id: string;
-  /** The rule with its defaults. */
-  readonly rule: FaultRule;
-  /** How often it has struck. */
-  readonly struck: number;
-  /** How often it will still strike; absent for a rule without `times`. */
-  readonly left?: number;
-}
-
-/** A handled request, without headers, query and body. */
-export interface HandledRequest {
-  /** Counts all requests from 1. */
-  readonly number: number;
-  /** Arrival by the clock of the service, ISO 8601. */
-  readonly time: string;
-  readonly method: string;
-  readonly path: string;
-  /** Id of the operation; absent for a path or method that no operation has. */
-  readonly operation?: string;
-  /** Absent when a fault ended the connection without a reply. */
-  readonly status?: number;
-  readonly durationMs: number;
-  /** Id in the body of an error. */
-  readonly requestId?: string;
-  /** Kind of the fault that struck the request. */
-  readonly fault?: string;
-}
 
 export interface ServiceOptions {
   /** Initial state: an object, or JSON text like `skyhook service --print-seed`. Default: the built-in state. */

@@ -10,7 +10,7 @@ import {
   providerTasksSchema,
 } from "../admin/provider-view.ts";
 import { OPERATIONS } from "../contract/operations.ts";
-import { FAULT_KINDS } from "../service/fault-rules.ts";
+import { type ActiveFault, FAULT_KINDS } from "../service/fault-rules.ts";
 import { FaultTextError, faultText, parseFault } from "../service/fault-text.ts";
 import { countRecords, listRecords, listTasks } from "../service/inspection.ts";
 import type { OpenService } from "../service/open-service.ts";
@@ -28,9 +28,7 @@ const ruleOf = (text: string) => {
   }
 };
 
-type ListedFault = ReturnType<OpenService["control"]["faults"]["list"]>[number];
-
-const shownFault = ({ rule, ...fault }: ListedFault) =>
+const shownFault = ({ rule, ...fault }: ActiveFault) =>
   providerFaultSchema.parse({ ...fault, rule: faultText(rule) });
 
 /** The embedded service for the console of its run. */

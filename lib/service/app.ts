@@ -5,8 +5,8 @@ import { epochMsOf } from "../contract/values.ts";
 import { authenticate, type FindKey, RETRY_AFTER_SECONDS } from "./admission.ts";
 import { createDocs, DOCS_PATHS } from "./docs.ts";
 import { errorBody, fault, invalid, notFound, RefusedError } from "./errors.ts";
-import type { FaultKind } from "./fault-rules.ts";
 import { notJson, readJson } from "./request-body.ts";
+import type { RequestNotes } from "./request-log.ts";
 import { queryOf, type RawValues } from "./request-values.ts";
 import type { MountedRoute } from "./routes.ts";
 import type { Route } from "./routing.ts";
@@ -30,18 +30,6 @@ const parseBody = (text: string): unknown => {
  */
 const readBody = (request: Request): Promise<unknown> =>
   readJson(request, MAX_BODY_BYTES, parseBody);
-
-/** What the app notes about a request while it handles it. */
-export interface RequestNotes {
-  /** Path without the query, once it is known. */
-  path?: string;
-  /** Id of the operation, once the path and method are known. */
-  operation?: string;
-  /** Id in the body of an error. */
-  requestId?: string;
-  /** Kind of the fault that struck the request. */
-  fault?: FaultKind;
-}
 
 type Env = { Bindings: RequestNotes };
 
@@ -72,11 +60,15 @@ const announceDeprecation = (
   context.header("Link", `<${successor}>; rel="successor-version"`);
 };
 
+/** Matches the paths of a template such as `/v1/tasks/{task_id}`. */
+export const pathPattern = (template: string): RegExp =>
+  new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`);
+
 /** Finds the methods of a path; none for an unknown path. */
 export const createMethodFinder = (endpoints: readonly Pick<Endpoint, "method" | "path">[]) => {
   const patterns = endpoints.map(({ method, path }) => ({
     method,
-    pattern: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`),
+    pattern: pathPattern(path),
   }));
   return (path: string): readonly string[] =>
     patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);

@@ -1,7 +1,6 @@
 import type { AdjustableClock } from "./adjustable-clock.ts";
 import { conflict, notFound } from "./errors.ts";
-import type { FaultRule } from "./fault-rules.ts";
-import type { FaultState, Faults } from "./faults.ts";
+import type { Faults } from "./faults.ts";
 import { priceListAt } from "./locations.ts";
 import { startAiTaskPlans } from "./operations/ai-tasks.ts";
 import { putState, toState } from "./records.ts";
@@ -116,11 +115,7 @@ export const createControl = (options: ControlOptions) => {
     },
     faults: {
       list: faults.list,
-      /** Adds a rule, and returns it with its id. */
-      add(rule: FaultRule): FaultState {
-        const id = faults.add(rule);
-        return { id, rule, struck: 0, ...(rule.times !== undefined && { left: rule.times }) };
-      },
+      add: faults.add,
       /** @throws RefusedError for an unknown id */
       remove(id: string): void {
         if (!faults.remove(id)) throw notFound("fault");

@@ -118,3 +118,14 @@ export const faultRuleSchema = z
 
 /** A complete rule, with its defaults. */
 export type FaultRule = z.output<typeof faultRuleSchema>;
+
+/** A rule of a running service. */
+export interface ActiveFault {
+  readonly id: string;
+  /** The rule with its defaults. */
+  readonly rule: FaultRule;
+  /** How often it has struck. */
+  readonly struck: number;
+  /** How often it will still strike; absent for a rule without `times`. */
+  readonly left?: number;
+}

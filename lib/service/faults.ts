@@ -4,15 +4,16 @@ import { endpointsOf } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
-import type { RequestNotes } from "./app.ts";
+import { pathPattern, requestIdOf } from "./app.ts";
 import { faultyReply, LostConnection } from "./fault-replies.ts";
-import { type Delay, delayOf, type FaultRule } from "./fault-rules.ts";
+import { type ActiveFault, type Delay, delayOf, type FaultRule } from "./fault-rules.ts";
 import { faultText } from "./fault-text.ts";
+import type { RequestNotes } from "./request-log.ts";
 
 const PATTERNS = OPERATIONS.flatMap((operation) =>
   endpointsOf(operation).map(({ method, path }) => ({
     method,
-    pattern: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`),
+    pattern: pathPattern(path),
     id: operation.id,
   })),
 );
@@ -32,15 +33,6 @@ const drawOf = (...names: readonly (string | number)[]): number =>
 const lengthOf = ({ fromMs, toMs }: Delay, draw: number): number =>
   Math.round(fromMs + draw * (toMs - fromMs));
 
-/** A rule and how often it struck. */
-export interface FaultState {
-  readonly id: string;
-  readonly rule: FaultRule;
-  readonly struck: number;
-  /** Requests that a rule with `times` will still strike. */
-  readonly left?: number;
-}
-
 export interface FaultsOptions {
   readonly clock: Clock;
   /** Source of request ids in error bodies. */
@@ -55,9 +47,9 @@ export interface FaultsOptions {
 
 export interface Faults {
   /** The rules in the order in which they were added, spent ones too. */
-  list(): readonly FaultState[];
-  /** Adds a rule and returns its id. Of several rules for a request the first that strikes decides. */
-  add(rule: FaultRule): string;
+  list(): readonly ActiveFault[];
+  /** Adds a rule. Of several rules for a request the first that strikes decides. */
+  add(rule: FaultRule): ActiveFault;
   /** Returns false for an unknown id. */
   remove(id: string): boolean;
   clear(): void;
@@ -96,6 +88,13 @@ export const createFaults = (options: FaultsOptions): Faults => {
   const leftOf = ({ rule: { times }, struck }: ActiveRule): number =>
     (times ?? Number.POSITIVE_INFINITY) - struck;
 
+  const shown = (active: ActiveRule): ActiveFault => ({
+    id: active.id,
+    rule: active.rule,
+    struck: active.struck,
+    ...(active.rule.times !== undefined && { left: leftOf(active) }),
+  });
+
   const wait = async (durationMs: number): Promise<void> => {
     await clock.sleep(durationMs, signal);
     if (signal?.aborted) throw new LostConnection(false);
@@ -123,20 +122,15 @@ export const createFaults = (options: FaultsOptions): Faults => {
       });
 
   return {
-    list: () =>
-      rules.map((active) => ({
-        id: active.id,
-        rule: active.rule,
-        struck: active.struck,
-        ...(active.rule.times !== undefined && { left: leftOf(active) }),
-      })),
+    list: () => rules.map(shown),
     add: (rule) => {
       added += 1;
-      const id = `fault-${added}`;
       const text = faultText(rule);
       const equals = rules.filter((other) => faultText(other.rule) === text).length;
-      rules.push({ id, rule, name: `${text} ${equals}`, struck: 0, seen: new Map() });
-      return id;
+      const name = `${text} ${equals}`;
+      const active = { id: `fault-${added}`, rule, name, struck: 0, seen: new Map() };
+      rules.push(active);
+      return shown(active);
     },
     remove: (id) => {
       const at = rules.findIndex((active) => active.id === id);
@@ -163,7 +157,7 @@ export const createFaults = (options: FaultsOptions): Faults => {
         wait: (delay) =>
           wait(lengthOf(delayOf(delay), drawOf(seed, active.name, operation, nth, "delay"))),
         newRequestId: () => {
-          notes.requestId = random.uuid().replaceAll("-", "");
+          notes.requestId = requestIdOf(() => random.uuid());
           return notes.requestId;
         },
       });

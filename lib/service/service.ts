@@ -2,10 +2,11 @@ import pLimit from "p-limit";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { createKeyring, createRateLimit } from "./admission.ts";
-import { createApp, type RequestNotes, refuseHost, refuseUnreadable } from "./app.ts";
+import { createApp, refuseHost, refuseUnreadable } from "./app.ts";
 import type { Faults } from "./faults.ts";
 import { startAiTaskPlans } from "./operations/ai-tasks.ts";
 import { type Draft, openRecords, type RecordReader } from "./records.ts";
+import type { RequestNotes, SeenRequest } from "./request-log.ts";
 import { doWork, MOUNTED_ROUTES } from "./routes.ts";
 import type { KeyRecord } from "./state/keys.ts";
 import { hashApiKey } from "./state/keys.ts";
@@ -34,17 +35,6 @@ export interface ServiceOptions {
   readonly onRequest?: ((request: SeenRequest) => void) | undefined;
   /** Failures on request; absent for none. */
   readonly faults?: Faults | undefined;
-}
-
-/** A request as an observer sees it: no headers, query and bodies, because they hold keys and secrets. */
-export interface SeenRequest extends Readonly<RequestNotes> {
-  /** Arrival, epoch ms. */
-  readonly at: number;
-  readonly method: string;
-  readonly path: string;
-  /** Absent when a fault ended the connection without a reply. */
-  readonly status?: number;
-  readonly durationMs: number;
 }
 
 /** The state of the service at an instant, epoch ms. */
