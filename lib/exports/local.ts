@@ -218,7 +218,7 @@ export const startLocal = async (given: LocalOptions = {}): Promise<LocalSkyhook
   const { stop: stopService, ...service } = await startService({ ...given.service, clock });
   const automation = await openOn({ ...service, stop: stopService }, options);
   const admin = createLocalAdmin(automation);
-  const record = createEventRecord<SkyhookEvent>(clock, (event) => event["detail-type"]);
+  const record = createEventRecord<SkyhookEvent>(clock);
   automation.bus.subscribeToOwn(async (event) =>
     record.add(parseEvent(event, { source: eventSource })),
   );

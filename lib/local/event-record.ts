@@ -20,10 +20,9 @@ export interface EventRecord<E> {
   close(): void;
 }
 
-/** @param describe names an event in an error, such as its type */
-export const createEventRecord = <E>(
+/** @param clock measures the limits of waits */
+export const createEventRecord = <E extends { readonly "detail-type": string }>(
   clock: Clock,
-  describe: (event: E) => string,
 ): EventRecord<E> => {
   const events: E[] = [];
   /** The check of each wait; it ends the wait if its event has come. */
@@ -35,7 +34,7 @@ export const createEventRecord = <E>(
   const seen = (): string =>
     events.length === 0
       ? "no event"
-      : `${events.length} events: ${events.map(describe).join(", ")}`;
+      : `${events.length} events: ${events.map((event) => event["detail-type"]).join(", ")}`;
 
   return {
     events,
