@@ -7,6 +7,7 @@ import { getTask } from "../contract/tasks.ts";
 import { oneOf } from "../contract/values.ts";
 import type { ProviderChoice } from "../local/provider.ts";
 import type { JobChoice } from "../local/scheduled-jobs.ts";
+import { ssmSecrets } from "../local/ssm-secrets.ts";
 import { readSettings, wholeNumber } from "../platform/lambda/settings.ts";
 import type { Reach } from "../service/reach.ts";
 import {
@@ -170,18 +171,6 @@ export const readStartSettings = (flags: StartFlags, environment: Environment): 
   };
 };
 
-const openSecrets = async () => {
-  const { SSMClient } = await import("@aws-sdk/client-ssm");
-  const { createAwsClient } = await import("../platform/aws/aws-client.ts");
-  const { createSsmSecrets } = await import("../platform/aws/ssm-secrets.ts");
-  return createSsmSecrets({ client: createAwsClient(SSMClient) });
-};
-
-const parameterReader = (name: string): (() => Promise<string>) => {
-  const secrets = openSecrets();
-  return async () => (await secrets).read(name);
-};
-
 const providerOf = (
   settings: z.output<typeof settingsSchema>,
   flags: StartFlags,
@@ -201,7 +190,7 @@ const providerOf = (
   return {
     kind: "remote",
     baseUrl: remote,
-    apiKey: parameter === undefined ? async () => key : parameterReader(parameter),
+    apiKey: async () => (parameter === undefined ? key : ssmSecrets.read(parameter)),
     paths: {
       [getTask.id]: settings["--task-path"],
       [updatePool.id]: settings["--pool-path"],

@@ -29,6 +29,7 @@ import { type FifoQueue, openFifoQueue } from "./fifo-queue.ts";
 import { openLocalBus } from "./local-bus.ts";
 import { openLocalLedger } from "./local-ledger.ts";
 import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
+import { ssmSecrets } from "./ssm-secrets.ts";
 import { createWakeSignal, type WakeSignal } from "./triggers.ts";
 
 /** Metrics of a local run are not kept: its events and its log show the same facts. */
@@ -56,14 +57,6 @@ const requestSettings = (settings: AccountSettings): Partial<AccountSettings> =>
   return rest;
 };
 
-/** Loads the client when a key is read: most runs have no AWS credentials, and no use for it. */
-const openSecrets = async () => {
-  const { SSMClient } = await import("@aws-sdk/client-ssm");
-  const { createAwsClient } = await import("../platform/aws/aws-client.ts");
-  const { createSsmSecrets } = await import("../platform/aws/ssm-secrets.ts");
-  return createSsmSecrets({ client: createAwsClient(SSMClient) });
-};
-
 interface OpenAccount {
   readonly settings: Partial<AccountSettings>;
   readonly account: Account | undefined;
@@ -82,7 +75,7 @@ const openLocalAccounts = (
         ...ports,
         attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
         metrics: countedNowhere,
-        secrets: { read: async (reference) => (await openSecrets()).read(reference) },
+        secrets: ssmSecrets,
         fetch,
       },
       provider,
