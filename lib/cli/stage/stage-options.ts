@@ -1,10 +1,13 @@
 import { type Command, InvalidArgumentError } from "commander";
 
-/** Options of `package` and `deploy` that say what is packaged. */
+/** Options of `package` and `deploy` that say what is packaged, as commander reads them. */
 export interface StageFlags {
   readonly stage: string;
+  /** Absent: the AWS region of the environment. */
   readonly region?: string;
+  /** Parameters of the stage by name. */
   readonly param: Readonly<Record<string, string>>;
+  /** Existing bucket of the zips; absent: the stack has one. */
   readonly bucket?: string;
 }
 

@@ -11,16 +11,6 @@ import { bucketTemplate, compileTemplate, type Template } from "./template.ts";
 import { createVariables } from "./variables.ts";
 import { type FunctionZip, functionZip } from "./zip.ts";
 
-export interface StageChoice {
-  readonly stage: string;
-  /** AWS region; undefined: the one of the environment. */
-  readonly region: string | undefined;
-  /** Parameters of the command line. */
-  readonly params: Readonly<Record<string, string>>;
-  /** Existing bucket of the zips; undefined: the stack has one. */
-  readonly bucket: string | undefined;
-}
-
 interface Folders {
   /** Folder of this package: serverless.yml, infra/ and the bundles of the functions. */
   readonly root: string;
@@ -60,7 +50,7 @@ const stageFile = (kind: "accounts" | "reactions", stage: string, folder: string
 };
 
 /** @throws ExitError for a name that no stage has */
-const checkedParams = (known: readonly string[], given: StageChoice["params"]): void => {
+const checkedParams = (known: readonly string[], given: StageFlags["param"]): void => {
   const unknown = Object.keys(given).filter((name) => !known.includes(name));
   if (unknown.length === 0) return;
   const problems = unknown.map((name) => `--param: unknown parameter ${name}`);
@@ -110,7 +100,7 @@ const BUNDLES = join("dist", "functions");
  * @throws ExitError listing every mistake in the files and parameters, or each limit of AWS that the template exceeds
  */
 export const packageStage = async (
-  { stage, region, params, bucket }: StageChoice,
+  { stage, region, param: params, bucket }: StageFlags,
   { root, folder, environment }: Folders,
 ): Promise<StagePackage> => {
   if (!existsSync(join(root, BUNDLES))) {
@@ -181,8 +171,5 @@ export const packageStage = async (
 };
 
 /** Packages a stage from the files in the working folder. @throws ExitError as `packageStage` */
-export const packageHere = ({ stage, region, param, bucket }: StageFlags): Promise<StagePackage> =>
-  packageStage(
-    { stage, region, params: param, bucket },
-    { root: packageFolder(), folder: ".", environment: process.env },
-  );
+export const packageHere = (flags: StageFlags): Promise<StagePackage> =>
+  packageStage(flags, { root: packageFolder(), folder: ".", environment: process.env });

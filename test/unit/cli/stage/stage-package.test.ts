@@ -23,10 +23,9 @@ afterEach(() => rm(root, { recursive: true }));
 
 const build = () => mkdir(join(root, "dist", "functions"), { recursive: true });
 const refusalOf = (params: Readonly<Record<string, string>> = {}, stage = "prod") =>
-  packageStage(
-    { stage, region: undefined, params, bucket: undefined },
-    { root, folder, environment: {} },
-  ).catch((error: unknown) => error);
+  packageStage({ stage, param: params }, { root, folder, environment: {} }).catch(
+    (error: unknown) => error,
+  );
 
 describe("a packaging is refused", () => {
   test("without built functions, with the command that builds them", async () => {

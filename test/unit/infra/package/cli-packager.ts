@@ -51,7 +51,7 @@ const membersOfOsls = ({ resources, outputs, parameters, conditions }: OslsTempl
 export const testCliPackager = (packaged: () => PackagedService): void => {
   const packageWithCli = ({ name = "dev", params = {} }: Stage, bucket?: string) =>
     packageStage(
-      { stage: name, region: undefined, params, bucket },
+      { stage: name, param: params, ...(bucket !== undefined && { bucket }) },
       { root: packaged().directory, folder: packaged().directory, environment: {} },
     );
 
@@ -93,7 +93,7 @@ export const testCliPackager = (packaged: () => PackagedService): void => {
       await writeFile(join(folder, "reactions.yaml"), "reactions: []\n");
 
       const refusal = await packageStage(
-        { stage: "prod", region: undefined, params: {}, bucket: undefined },
+        { stage: "prod", param: {} },
         { root: packaged().directory, folder, environment: {} },
       ).catch((error: unknown) => error);
 
@@ -108,7 +108,7 @@ export const testCliPackager = (packaged: () => PackagedService): void => {
       const docsUrl = `https://git.example.com/${"x".repeat(1_000)}`;
 
       const refusal = await packageStage(
-        { stage: "prod", region: undefined, params: { docsUrl }, bucket: undefined },
+        { stage: "prod", param: { docsUrl } },
         { root: packaged().directory, folder, environment: {} },
       ).catch((error: unknown) => error);
 
