@@ -155,7 +155,7 @@ describe("startService", () => {
     await expect(fetch(service.url)).rejects.toThrow();
   });
 
-  it("leaves no handle: a program that stops it ends by itself", { timeout: 30_000 }, async () => {
+  it("leaves no handle: a program that stops it ends by itself", async () => {
     const program = await buildProgram("test/unit/exports/stop-program.ts");
     try {
       expect(await program.run([])).toBe(0);
