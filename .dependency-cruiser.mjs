@@ -1,7 +1,8 @@
 /**
  * Import directions between folders: functions → skyhook.ts → intake, engine, jobs → provider → ledger →
  * events, contract, ports; and cli → console → admin → intake, engine, jobs. Adapters (`platform/aws`, `local`) are
- * named only by composition; nothing imports `exports`, the entries of the npm package; the service knows the contract, the ports and itself.
+ * named only by composition. Nothing imports `exports`, the entries of the npm package. The service knows the
+ * contract, the ports and itself.
  */
 const only = (from, allowed) => ({
   name: `${from.replace(/^lib\//, "")}-imports`,

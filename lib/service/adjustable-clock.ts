@@ -1,6 +1,6 @@
 import type { Clock } from "../platform/ports/clock.ts";
 
-/** Longest time for which an adjustable clock is moved: times keep four-digit years. */
+/** Latest instant of an adjustable clock: ISO 8601 texts keep years of four digits. */
 const LAST_INSTANT = Date.UTC(9999, 0, 1);
 
 /** A clock that can be moved forward and stopped. Its time never goes back. */
