@@ -11,8 +11,6 @@ export interface FakeAws {
   readonly stack?: Stack | undefined;
   readonly bucket?: string | undefined;
   readonly missingParameters?: readonly string[];
-  /** Keys that the bucket has already. */
-  readonly keys?: readonly string[];
   /** The states of each change set, in the order of the reads; the last one repeats. */
   readonly changeSets?: readonly ChangeSet[];
   /** The events of an execution, and the status that the stack has at its end. */
@@ -39,7 +37,7 @@ export const eventOf = (fields: Partial<StackEvent>): StackEvent => ({
 
 /** CloudFormation, S3 and SSM in memory, with a record of the calls that change something. */
 export const createFakeStacks = (given: FakeAws = {}) => {
-  const { keys = [], changeSets = [CHANGED], execution, before = () => undefined } = given;
+  const { changeSets = [CHANGED], execution, before = () => undefined } = given;
   let stack = given.stack;
   let bucket = given.bucket;
   let events: readonly StackEvent[] = stack ? [eventOf({ id: "earlier" })] : [];
@@ -54,7 +52,7 @@ export const createFakeStacks = (given: FakeAws = {}) => {
     },
     async ownBucket() {
       before("ownBucket");
-      return bucket;
+      return bucket === undefined ? undefined : { name: bucket, owner: "123456789012" };
     },
     async missingParameters() {
       before("missingParameters");
@@ -62,9 +60,7 @@ export const createFakeStacks = (given: FakeAws = {}) => {
     },
     async upload(_bucket, key) {
       before("upload");
-      if (keys.includes(key)) return false;
       changes.push(`upload ${key}`);
-      return true;
     },
     async createChangeSet(changeSet) {
       before("createChangeSet");

@@ -12,7 +12,7 @@ import {
   ExecuteChangeSetCommand,
   type StackEvent as SdkEvent,
 } from "@aws-sdk/client-cloudformation";
-import { HeadObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { GetParametersCommand, SSMClient } from "@aws-sdk/client-ssm";
 import { createAwsClient } from "../../platform/aws/aws-client.ts";
 import type { ResourceChange } from "./change-set.ts";
@@ -75,8 +75,8 @@ const eventOf = (event: SdkEvent): StackEvent => ({
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && /does not exist/.test(error.message);
 
-const isMissingObject = (error: unknown): boolean =>
-  error instanceof Error && ["NotFound", "NoSuchKey"].includes(error.name);
+/** The AWS account in an ARN. */
+const accountIn = (arn: string | undefined): string | undefined => arn?.split(":")[4] || undefined;
 
 /** An address that CloudFormation accepts as TemplateURL. */
 const urlOf = (region: string, bucket: string, key: string): string => {
@@ -113,7 +113,8 @@ export const createAwsStacks = (region: string): Stacks => {
         const { StackResourceDetail } = await cloudFormation.send(
           new DescribeStackResourceCommand({ StackName, LogicalResourceId: BUCKET }),
         );
-        return StackResourceDetail?.PhysicalResourceId;
+        const { PhysicalResourceId: name, StackId } = StackResourceDetail ?? {};
+        return name === undefined ? undefined : { name, owner: accountIn(StackId) };
       } catch (error) {
         if (isMissing(error)) return undefined;
         throw error;
@@ -128,15 +129,9 @@ export const createAwsStacks = (region: string): Stacks => {
       }
       return missing;
     },
-    async upload(Bucket, Key, Body) {
-      try {
-        await s3.send(new HeadObjectCommand({ Bucket, Key }));
-        return false;
-      } catch (error) {
-        if (!isMissingObject(error)) throw error;
-      }
-      await s3.send(new PutObjectCommand({ Bucket, Key, Body }));
-      return true;
+    async upload({ name, owner }, Key, Body) {
+      // After a bucket is deleted, anyone may create one of its name, from which CloudFormation would deploy.
+      await s3.send(new PutObjectCommand({ Bucket: name, Key, Body, ExpectedBucketOwner: owner }));
     },
     async createChangeSet({ stackName, name, isNew, template, tags }) {
       await cloudFormation.send(

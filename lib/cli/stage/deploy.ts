@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/ports/clock.ts";
 import type { Random } from "../../platform/ports/random.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { changesText } from "./change-set.ts";
-import type { ChangeSet, NewChangeSet, Stack, Stacks } from "./stacks.ts";
+import type { ChangeSet, NewChangeSet, Stack, Stacks, ZipBucket } from "./stacks.ts";
 import type { StagePackage } from "./stage-package.ts";
 import { watchStack } from "./watch-stack.ts";
 
@@ -182,7 +182,7 @@ const bucketOf = async (
   stage: StagePackage,
   stack: Stack | undefined,
   deps: DeployDeps,
-): Promise<string> => {
+): Promise<ZipBucket> => {
   const { stackName, bucketTemplate } = stage;
   if (!stack) {
     deps.note(
@@ -198,23 +198,25 @@ const bucketOf = async (
   );
 };
 
+/**
+ * Uploads the zips, then the template. A key is no proof of its content, because others may write to a shared bucket: an
+ * object that is there already is replaced, not trusted.
+ */
 const uploadAll = async (
   { zips, template, prefix }: StagePackage,
-  bucket: string,
+  bucket: ZipBucket,
   { stacks, note, signal }: DeployDeps,
 ): Promise<{ readonly bucket: string; readonly key: string }> => {
-  let uploaded = 0;
   for (const { key, bytes } of zips) {
     if (signal.aborted) throw new ExitError(EXIT.failed, "not deployed: interrupted");
-    if (await stacks.upload(bucket, key, bytes)) uploaded += 1;
+    await stacks.upload(bucket, key, bytes);
   }
   const text = Buffer.from(JSON.stringify(template));
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
   const key = `${prefix}/template-${hash}.json`;
   await stacks.upload(bucket, key, text);
-  const others = uploaded < zips.length ? "; the others are there already" : "";
-  note(`uploaded ${uploaded} of ${zips.length} zips to ${bucket}${others}`);
-  return { bucket, key };
+  note(`uploaded ${zips.length} zips to ${bucket.name}`);
+  return { bucket: bucket.name, key };
 };
 
 /**
@@ -232,7 +234,8 @@ export const deployStage = async (
   const stack = await stacks.find(stage.stackName);
   requireReady(stage.stackName, stack);
   await requireParameters(stage, deps);
-  const target = bucket ?? (await bucketOf(stage, stack, deps));
+  const target =
+    bucket === undefined ? await bucketOf(stage, stack, deps) : { name: bucket, owner: undefined };
   try {
     const template = await uploadAll(stage, target, deps);
     const isNew = stack === undefined && bucket !== undefined;

@@ -20,6 +20,13 @@ export type ChangeSet =
   | { readonly kind: "failed"; readonly reason: string }
   | { readonly kind: "ready"; readonly changes: readonly ResourceChange[] };
 
+/** A bucket for zips. */
+export interface ZipBucket {
+  readonly name: string;
+  /** The only AWS account whose bucket takes an upload; undefined: any. */
+  readonly owner: string | undefined;
+}
+
 export interface NewChangeSet {
   readonly stackName: string;
   readonly name: string;
@@ -35,11 +42,11 @@ export interface Stacks {
   /** Undefined if there is no such stack. */
   find(stackName: string): Promise<Stack | undefined>;
   /** The bucket of the zips that the stack created; undefined if it has none. */
-  ownBucket(stackName: string): Promise<string | undefined>;
+  ownBucket(stackName: string): Promise<ZipBucket | undefined>;
   /** The SSM parameters that do not exist. Reads no decrypted value. */
   missingParameters(names: readonly string[]): Promise<readonly string[]>;
-  /** @returns whether the object is new; false if the bucket has the key already */
-  upload(bucket: string, key: string, bytes: Uint8Array): Promise<boolean>;
+  /** Writes an object; replaces an earlier one of the key. */
+  upload(bucket: ZipBucket, key: string, bytes: Uint8Array): Promise<void>;
   createChangeSet(changeSet: NewChangeSet): Promise<void>;
   changeSet(stackName: string, name: string): Promise<ChangeSet>;
   removeChangeSet(stackName: string, name: string): Promise<void>;

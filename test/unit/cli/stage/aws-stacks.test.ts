@@ -13,11 +13,21 @@ type Fields = Readonly<Record<string, string>>;
 
 let server: Server;
 let sent: Fields[];
+/** Method, path and checked owner of the requests to S3. */
+let objects: readonly (string | undefined)[][];
 let answer: (request: Fields) => { readonly status?: number; readonly body: string };
 
 beforeEach(async () => {
   sent = [];
+  objects = [];
   server = createServer(async (request, response) => {
+    const { method, url = "", headers } = request;
+    if (url.startsWith("/zips/")) {
+      const owner = headers["x-amz-expected-bucket-owner"];
+      objects = [...objects, [method, url.split("?")[0], owner && String(owner)]];
+      response.end();
+      return;
+    }
     const fields = Object.fromEntries(new URLSearchParams(await text(request)));
     sent.push(fields);
     const { status = 200, body } = answer(fields);
@@ -113,6 +123,25 @@ test("a stack and a bucket that do not exist are undefined, any other refusal is
 
   answer = () => refusal("rate exceeded");
   await expect(stacks().find("skyhook-prod")).rejects.toThrow("rate exceeded");
+});
+
+test("an upload replaces the object of the key, in a bucket of the stack's AWS account only", async () => {
+  answer = () =>
+    result(
+      "DescribeStackResource",
+      `<StackResourceDetail><PhysicalResourceId>zips</PhysicalResourceId>
+       <StackId>arn:aws:cloudformation:eu-central-1:123456789012:stack/skyhook-prod/1</StackId></StackResourceDetail>`,
+    );
+  const bucket = await stacks().ownBucket("skyhook-prod");
+  expect(bucket).toEqual({ name: "zips", owner: "123456789012" });
+
+  await stacks().upload({ name: "zips", owner: "123456789012" }, "a.zip", Buffer.from("zip"));
+  await stacks().upload({ name: "zips", owner: undefined }, "b.zip", Buffer.from("zip"));
+
+  expect(objects).toEqual([
+    ["PUT", "/zips/a.zip", "123456789012"],
+    ["PUT", "/zips/b.zip", undefined],
+  ]);
 });
 
 test("only a stack without resources is removed", async () => {

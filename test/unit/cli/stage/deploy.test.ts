@@ -81,15 +81,6 @@ describe("a deployment", () => {
     expect(created[0]?.template).toMatchObject({ bucket: "ours" });
   });
 
-  test("uploads only zips that the bucket does not have", async () => {
-    const { changes, notes } = await deploy({ ...DEPLOYED, keys: ["skyhook/prod/intake-1.zip"] });
-
-    expect(changes.filter((each) => each.endsWith(".zip"))).toEqual([
-      "upload skyhook/prod/run-commands-1.zip",
-    ]);
-    expect(notes).toContain("uploaded 1 of 2 zips to zips; the others are there already");
-  });
-
   test("without changes executes nothing and leaves no change set", async () => {
     const { outcome, changes, changeSetNames } = await deploy({
       ...DEPLOYED,
