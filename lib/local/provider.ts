@@ -88,7 +88,7 @@ const CONFIG_JOB_TIMES = {
 const EMBEDDED_TIMES = {
   ambiguityWindowMs: 5_000,
   requestsPerSecond: 1_000,
-  jobTimes: { ...CONFIG_JOB_TIMES, pricePeriodMs: 1_000, aiTasksMs: 2_000 },
+  jobTimes: { ...CONFIG_JOB_TIMES, pricePeriodMs: 1, aiTasksMs: 2_000 },
 };
 /** Times of a deployed stage. */
 const REMOTE_TIMES = {

@@ -108,8 +108,11 @@ export const startScheduledJobs = (options: ScheduledJobsOptions): ScheduledJobs
   };
 
   const startPrices = (path: string): (() => Promise<void>) => {
-    const snapshot = ({ snapshotPrices }: Skyhook): Promise<void> =>
-      snapshotPrices(tick("price-snapshot"), contextOf("snapshot-prices"));
+    const snapshot = ({ snapshotPrices }: Skyhook): Promise<void> => {
+      // With milliseconds, which a real schedule lacks: a period can be short enough that each run by hand counts.
+      const time = new Date(clock.now()).toISOString();
+      return snapshotPrices({ ...tick("price-snapshot"), time }, contextOf("snapshot-prices"));
+    };
     jobs.set("snapshot-prices", snapshot);
     const run = (): Promise<void> => snapshot(skyhook);
     const onVersion = async (version: string | undefined): Promise<void> => {

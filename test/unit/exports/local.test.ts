@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { createClient } from "../../../lib/exports/client.ts";
 import { type LocalOptions, type LogLine, startLocal } from "../../../lib/exports/local.ts";
@@ -93,6 +96,32 @@ reactions:
 
     expect(end.detail.data).toMatchObject({ attempts: 2, lostReplies: 1 });
     expect(skyhook.service.faults.list()).toMatchObject([{ struck: 1 }]);
+  });
+
+  test("publishes a price that the controls of the service have changed", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "skyhook-watchlist-"));
+    const watchlistFile = join(folder, "watchlist.yaml");
+    await writeFile(watchlistFile, "items:\n  - name: ddos\n    ddos: { region_id: 76 }\n");
+    const skyhook = await start({ watchlistFile, service: { controlToken: "local" } });
+    await skyhook.runJob("snapshot-prices");
+
+    const { prices } = await skyhook.service.state.export();
+    const list = prices.find(({ region_id }) => region_id === 76);
+    const ddos = { ...list?.ddos, price_per_day: 99 };
+    const changed = await fetch(`${skyhook.service.url}/_skyhook/prices`, {
+      method: "PATCH",
+      headers: { authorization: "Bearer local", "content-type": "application/json" },
+      body: JSON.stringify({ region_id: 76, ddos }),
+    });
+    await skyhook.runJob("snapshot-prices");
+    const event = await skyhook.waitFor("PriceChanged");
+
+    expect(changed.status).toBe(200);
+    expect(event.detail.data).toMatchObject({
+      name: "ddos",
+      categories: expect.arrayContaining([{ category: "price_per_day", before: "2", after: "99" }]),
+    });
+    await rm(folder, { recursive: true });
   });
 
   test("names the types of the events that came when the wanted one did not", async () => {
