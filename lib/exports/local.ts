@@ -215,8 +215,9 @@ const isOfType = <T extends DetailType>(
 export const startLocal = async (given: LocalOptions = {}): Promise<LocalSkyhook> => {
   const options = automationOptions(given);
   const { clock, random, eventSource } = options;
-  const { stop: stopService, ...service } = await startService({ ...given.service, clock });
-  const automation = await openOn({ ...service, stop: stopService }, options);
+  const running = await startService({ ...given.service, clock });
+  const automation = await openOn(running, options);
+  const { stop: stopService, ...service } = running;
   const admin = createLocalAdmin(automation);
   const record = createEventRecord<SkyhookEvent>(clock);
   automation.bus.subscribeToOwn(async (event) =>
@@ -227,7 +228,7 @@ export const startLocal = async (given: LocalOptions = {}): Promise<LocalSkyhook
 
   const send = async (command: Command, commandId: string): Promise<string> => {
     const id = random.uuid();
-    await admin.send?.(JSON.stringify({ metadata: { id, commandId }, data: command }));
+    await admin.send(JSON.stringify({ metadata: { id, commandId }, data: command }));
     return id;
   };
 
@@ -248,8 +249,8 @@ export const startLocal = async (given: LocalOptions = {}): Promise<LocalSkyhook
       return record.waitFor(isItsEnd, `end of command ${commandId}`, timeoutMs);
     },
     async putEvent(event) {
-      const put = await admin.put?.(JSON.stringify(event));
-      return { id: put?.id ?? "" };
+      const { id } = await admin.put(JSON.stringify(event));
+      return { id };
     },
     waitFor(types, { where = () => true, timeoutMs = DEFAULT_WAIT_MS } = {}) {
       const list = typeof types === "string" ? [types] : types;

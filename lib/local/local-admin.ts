@@ -83,7 +83,9 @@ const rememberRejections = ({ bus }: Automation): ReadonlyMap<string, RequestSta
 };
 
 /** The admin of a local run. Create it before the run starts, so that it sees every event. */
-export const createLocalAdmin = (automation: Automation): Admin => {
+export const createLocalAdmin = (
+  automation: Automation,
+): Admin & Required<Pick<Admin, "put" | "send">> => {
   const { deps, bus, jobAccount } = automation;
   const { ledger, clock } = deps;
   const rejections = rememberRejections(automation);

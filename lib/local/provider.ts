@@ -165,14 +165,15 @@ export const openProvider = async (
   switch (choice.kind) {
     case "embedded":
       return openEmbedded(choice, surroundings);
-    case "running": {
-      const { baseUrl, apiKey } = choice;
+    case "running":
       return {
-        ...{ baseUrl, apiKey: async () => apiKey, paths: {}, canList: true },
+        baseUrl: choice.baseUrl,
+        apiKey: async () => choice.apiKey,
+        paths: {},
+        canList: true,
         ...EMBEDDED_TIMES,
         close,
       };
-    }
     case "remote":
       return { ...choice, ...REMOTE_TIMES, close };
     default:
