@@ -97,7 +97,7 @@ describe("an unknown outcome made by hand, as docs/faults.md says", () => {
     };
     const skyhook = (...args: string[]) => runSkyhook(args, environment);
 
-    const status = ["--status", "paused", "--id", "pause-1", "--deadline", "2s", "--wait"];
+    const status = ["--status", "paused", "--id", "pause-1", "--deadline", "6s", "--wait"];
     const sent = await skyhook("send", "update-policy", ...POLICY, ...status);
     const read = await skyhook("read", "get-policy", ...POLICY);
     const resolved = await skyhook("resolve", "pause-1", "--applied", "--note", "it is paused");

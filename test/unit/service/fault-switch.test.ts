@@ -99,7 +99,7 @@ const startFaulty = async (rules: readonly string[], by: (typeof SWITCHES)[numbe
     const slept = delays.length;
     const seen = await exchange(`${url}${POLICY}`, "PATCH", JSON.stringify({ name }));
     const hasEffect = (await nameNow()) === name;
-    return { seen, hasEffect, delayMs: delays[slept] ?? 0, [OWN]: name };
+    return { seen, hasEffect, delayMs: delays[slept] ?? 0, name };
   };
   return {
     service,
@@ -111,15 +111,14 @@ const startFaulty = async (rules: readonly string[], by: (typeof SWITCHES)[numbe
   };
 };
 
-const OWN = Symbol("name");
 type Renamed = Awaited<ReturnType<Awaited<ReturnType<typeof startFaulty>>["rename"]>>;
 
-const isClean = ({ seen, hasEffect, delayMs, ...renamed }: Renamed): boolean =>
+const isClean = ({ seen, hasEffect, delayMs, name }: Renamed): boolean =>
   seen.status === 200 &&
   seen.error === undefined &&
   hasEffect &&
   delayMs === 0 &&
-  JSON.parse(seen.text).name === renamed[OWN];
+  JSON.parse(seen.text).name === name;
 
 const documented = (status: number, exceptionClass: string) => ({
   exception_class: exceptionClass,

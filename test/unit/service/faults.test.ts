@@ -13,10 +13,9 @@ const createStand = (rules: readonly string[], options: Partial<FaultsOptions> =
   const faults = createFaults({ clock, random: createSeededRandom(), ...options });
   for (const rule of rules) faults.add(parseFault(rule));
   const send = async (method = "PATCH", path = POOL): Promise<string> => {
-    const notes = {};
     const request = new Request(`http://service.test${path}`, { method });
-    const outcome = faults
-      .handle(request, () => Response.json({ is: "whole" }), notes)
+    return faults
+      .handle(request, () => Response.json({ is: "whole" }))
       .then(
         async (reply) => {
           const text = await reply.text().catch(() => "cut");
@@ -24,7 +23,6 @@ const createStand = (rules: readonly string[], options: Partial<FaultsOptions> =
         },
         () => "lost",
       );
-    return outcome;
   };
   const sendMany = async (count: number, ...request: Parameters<typeof send>) => {
     const seen: string[] = [];
