@@ -57,6 +57,19 @@ const checkedParams = (known: readonly string[], given: StageFlags["param"]): vo
   refused([...problems, `The parameters are ${known.join(", ")}.`]);
 };
 
+/**
+ * Refuses a variable in a value of the command line, such as `${file(x.cjs)}`: it would be resolved like one of
+ * serverless.yml, and could run a module or put a value of the environment into the template.
+ */
+const requirePlain = ({ stage, region = "", param }: StageFlags): void => {
+  const values = Object.entries(param).map(([name, value]) => [`--param: ${name}`, value] as const);
+  const given = [["--stage", stage], ["--region", region], ...values] as const;
+  const problems = given.flatMap(([name, value]) =>
+    value.includes("${") ? [`${name}: must not contain a variable, which begins with \${`] : [],
+  );
+  if (problems.length > 0) refused(problems);
+};
+
 /** Files of a bundle, which has no folders. */
 const filesIn = (root: string, folder: string): readonly string[] =>
   readdirSync(join(root, folder)).map((name) => `${folder}/${name}`);
@@ -100,9 +113,11 @@ const BUNDLES = join("dist", "functions");
  * @throws ExitError listing every mistake in the files and parameters, or each limit of AWS that the template exceeds
  */
 export const packageStage = async (
-  { stage, region, param: params, bucket }: StageFlags,
+  flags: StageFlags,
   { root, folder, environment }: Folders,
 ): Promise<StagePackage> => {
+  const { stage, region, param: params, bucket } = flags;
+  requirePlain(flags);
   if (!existsSync(join(root, BUNDLES))) {
     refused([`${BUNDLES}: not built; in a clone of the repository run npm run build`]);
   }

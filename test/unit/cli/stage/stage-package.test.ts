@@ -48,6 +48,16 @@ describe("a packaging is refused", () => {
     });
   });
 
+  test("with a variable in a value of the command line, which could run a module", async () => {
+    await build();
+    const extra = `$${"{file(../evil.cjs)}"}`;
+
+    expect(await refusalOf({ extra })).toMatchObject({
+      exitCode: 2,
+      message: "--param: extra: must not contain a variable, which begins with $\u007b",
+    });
+  });
+
   test("without an accounts file, with the command that writes one", async () => {
     await build();
 
