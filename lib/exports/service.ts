@@ -65,7 +65,10 @@ export interface RunningService {
   readonly clock: {
     /** Epoch ms. */
     now(): number;
-    /** Moves the time forward, also while it is frozen. Tasks end at their own times. */
+    /**
+     * Moves the time forward, also while it is frozen. Tasks end at their own times.
+     * @throws RangeError for a negative duration or NaN, and beyond the year 9999
+     */
     advance(durationMs: number): void;
     freeze(): void;
     /** Lets a frozen time run again from where it stands. */

@@ -7,8 +7,7 @@ const LAST_INSTANT = Date.UTC(9999, 0, 1);
 export interface AdjustableClock extends Clock {
   /**
    * Moves the time forward, frozen or not, and wakes every sleep that has become due.
-   * @param durationMs not negative
-   * @throws RangeError beyond the year 9999
+   * @throws RangeError for a negative duration or NaN, and beyond the year 9999
    */
   advance(durationMs: number): void;
   /** Stops the time. */
@@ -59,6 +58,7 @@ export const createAdjustableClock = (base: Clock): AdjustableClock => {
       while (now() < dueAt && !signal?.aborted) await waitFor(dueAt - now(), signal);
     },
     advance(durationMs) {
+      if (!(durationMs >= 0)) throw new RangeError("the clock only goes forward");
       if (now() + durationMs > LAST_INSTANT)
         throw new RangeError("the clock ends in the year 9999");
       if (frozenAt === undefined) aheadMs += durationMs;

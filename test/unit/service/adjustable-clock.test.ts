@@ -102,4 +102,11 @@ describe("an adjustable clock", () => {
     );
     expect(() => open().clock.advance(Date.UTC(9999, 0, 1))).toThrow(RangeError);
   });
+
+  it.each([-1, Number.NaN])("refuses to be advanced by %s, and keeps its time", (durationMs) => {
+    const { clock } = open();
+
+    expect(() => clock.advance(durationMs)).toThrow(RangeError);
+    expect(clock.now()).toBe(1_000);
+  });
 });
