@@ -1,3 +1,4 @@
+import { setImmediate as letOthersRun } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createAdjustableClock } from "../../../lib/service/adjustable-clock.ts";
@@ -11,8 +12,6 @@ const open = () => {
     clock.sleep(durationMs, signal).then(() => woken.push(durationMs));
   return { base, clock, woken, sleep };
 };
-
-const letOthersRun = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("an adjustable clock", () => {
   it("runs like its base, ahead by what it was advanced", async () => {

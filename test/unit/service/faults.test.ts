@@ -1,3 +1,4 @@
+import { setImmediate as letOthersRun } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { parseFault } from "../../../lib/service/fault-text.ts";
 import { createFaults, type FaultsOptions } from "../../../lib/service/faults.ts";
@@ -211,7 +212,7 @@ describe("delays", () => {
         .catch((error: Error) => error.message),
     );
     // A warning is emitted in a later turn of the event loop.
-    await new Promise((resolve) => setImmediate(resolve));
+    await letOthersRun();
 
     stop.abort();
 
