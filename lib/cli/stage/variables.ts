@@ -1,6 +1,3 @@
-/** Value of a variable, or undefined if its source has none. */
-type Found = unknown;
-
 /** Where the variables of serverless.yml and infra/ come from. */
 export interface VariableSources {
   /** Content of serverless.yml, with its variables. */
@@ -41,7 +38,7 @@ const ADDRESS = /^(?:(self|param|opt|env|sls):(.+)|file\(([^)]+)\)(?::(.+))?)$/;
  * osls. A function of infra/ is called with an object that has `resolveVariable`, as osls calls it.
  */
 export const createVariables = (sources: VariableSources): Variables => {
-  const memberAt = async (value: unknown, path: string | undefined): Promise<Found> => {
+  const memberAt = async (value: unknown, path: string | undefined): Promise<unknown> => {
     let found = value;
     for (const name of path?.split(".") ?? []) {
       // A part of the path may itself be a variable, such as the content of a file.
@@ -51,12 +48,13 @@ export const createVariables = (sources: VariableSources): Variables => {
     return found;
   };
 
-  const valueOfFile = async (path: string, name: string | undefined): Promise<Found> => {
+  const valueOfFile = async (path: string, name: string | undefined): Promise<unknown> => {
     const value = await memberAt(sources.load(path), name);
     return typeof value === "function" ? value({ ...sources.host, resolveVariable }) : value;
   };
 
-  const find = async (address: string): Promise<Found> => {
+  /** The value of one address; undefined if its source has none. */
+  const find = async (address: string): Promise<unknown> => {
     if (address === "null") return null;
     const literal = /^'([^']*)'$/.exec(address)?.[1];
     if (literal !== undefined) return literal;
