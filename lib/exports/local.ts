@@ -136,6 +136,11 @@ export interface LocalSkyhook {
 }
 
 const DEFAULT_WAIT_MS = 30_000;
+const JOB_OPTIONS = {
+  "sync-thresholds": "thresholdsFile",
+  "snapshot-prices": "watchlistFile",
+  "watch-ai-tasks": "aiTasks",
+} as const;
 const ENDS: readonly End[] = [
   "CommandSucceeded",
   "CommandFailed",
@@ -258,7 +263,8 @@ export const startLocal = async (given: LocalOptions = {}): Promise<LocalSkyhook
     },
     async runJob(name) {
       const run = await automation.runJob(name);
-      if (run.kind === "not-configured") throw new Error(`${name} is not configured`);
+      if (run.kind === "not-configured")
+        throw new Error(`${name} is not configured: set ${JOB_OPTIONS[name]} of startLocal`);
       if (run.kind === "failed") throw new Error(`${name}: ${run.problem}`);
     },
     stop() {

@@ -75,7 +75,9 @@ const apiKeySchema = z
       z.strictObject({
         parameter: z
           .string()
-          .regex(/^\/[\w./-]{1,1010}$/)
+          .regex(/^\/[\w./-]{1,1010}$/, {
+            error: "the name of an SSM parameter, with a slash first",
+          })
           .describe("Name of an SSM parameter that holds the key, such as `/skyhook/prod/api-key`"),
       }),
       z.strictObject({

@@ -45,7 +45,8 @@ const createGuard = (token: string) => {
     }
     const given = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
     if (given === undefined || !timingSafeEqual(digestOf(given), expected)) {
-      const message = "authorization: must be 'Bearer <TOKEN>', with the token of the controls";
+      const message =
+        "authorization: must be 'Bearer <TOKEN>', with the token of the controls, which the service names at its start";
       throw new RefusedError("not-authenticated", message);
     }
     const isRead = request.method === "GET" || request.method === "HEAD";

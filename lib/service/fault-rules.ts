@@ -109,7 +109,7 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
  */
 export const faultRuleSchema = z
   .discriminatedUnion("kind", RULES, {
-    error: `required: a kind of fault, one of ${FAULT_KINDS.join(", ")}`,
+    error: `a kind of fault: one of ${FAULT_KINDS.join(", ")}`,
   })
   .refine(({ times, probability }) => times === undefined || probability === undefined, {
     path: ["probability"],

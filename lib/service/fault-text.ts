@@ -19,7 +19,7 @@ const howOften = (text: string): Partial<FaultRule> => {
   if (/^\d?\.\d{1,8}$/.test(text)) return { probability: Number(text) };
   const reason = /^\d+$/.test(text)
     ? `"${shortened(text)}" could be a count or a probability: write 3x for the next 3 requests, or 20% for a share of them`
-    : `how often: ${HOW_OFTEN}`;
+    : `"${shortened(text)}" after the colon is not how often: ${HOW_OFTEN}; details come after a comma`;
   throw new FaultTextError(reason);
 };
 

@@ -1,5 +1,5 @@
 import { formatWireJson, parseWireJson, placeInJson } from "../contract/json.ts";
-import { type Problem, problemsOf } from "../contract/problem.ts";
+import { type Problem, problemsOf, problemsText } from "../contract/problem.ts";
 import {
   COLLECTIONS,
   type CollectionName,
@@ -15,7 +15,7 @@ export class SeedError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(`invalid seed: ${problems.length} problems`);
+    super(`invalid state: ${problemsText(problems)}`);
     this.problems = problems;
   }
 }

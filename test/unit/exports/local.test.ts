@@ -139,7 +139,7 @@ reactions:
     );
     const skyhook = await start();
     await expect(skyhook.runJob("sync-thresholds")).rejects.toThrow(
-      "sync-thresholds is not configured",
+      "sync-thresholds is not configured: set thresholdsFile of startLocal",
     );
     await expect(skyhook.putEvent({ source: "", "detail-type": "A", detail: {} })).rejects.toThrow(
       "source: must not be empty",

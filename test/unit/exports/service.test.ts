@@ -142,6 +142,9 @@ describe("startService", () => {
     ]);
     await expect(service.state.import("{}")).rejects.toBeInstanceOf(SeedError);
     await expect(startService({ seed: "[]" })).rejects.toBeInstanceOf(SeedError);
+    await expect(startService({ seed: "{" })).rejects.toThrow(
+      "invalid state: must be valid JSON: line 1, column 2",
+    );
     expectTypeOf(first).toEqualTypeOf(builtInState());
   });
 

@@ -51,10 +51,10 @@ describe("the text of a fault rule", () => {
     ["update-pool=:3x", /^unknown kind ""; kinds: /],
     [
       "update-pool=reset:",
-      /^how often: a count such as 3x .* 20% or 0\.2, or nothing for every request$/,
+      /^"" after the colon is not how often: a count such as 3x .*; details come after a comma$/,
     ],
-    ["update-pool=reset:often", /^how often: a count such as 3x/],
-    ["update-pool=reset:-1x", /^how often: a count such as 3x/],
+    ["update-pool=reset:often", /^"often" after the colon is not how often: a count such as 3x/],
+    ["update-pool=slow:delay=2s", /^"delay=2s" after .*; details come after a comma$/],
     ["update-pool=reset:1", /^"1" could be a count or a probability: write 3x for the next 3/],
     ["update-pool=reset:20", /^"20" could be a count or a probability: .* or 20% for a share/],
     ["update-pool=reset:0x", /^times: at least 1$/],
