@@ -5,7 +5,7 @@
  * `bench` the benchmarks, `simulation` the simulation.
  * `check` compares the sizes of the functions' bundles and of the console's page with their limits.
  */
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -100,8 +100,14 @@ const buildCli = async () => {
   chmodSync(join(DIST, "skyhook.mjs"), 0o755);
 };
 
-/** Everything that travels in the npm package. `npm pack` calls it. */
+/**
+ * Everything that travels in the npm package. `npm pack` calls it. It packs whole folders, so what an earlier build has
+ * left in them goes first.
+ */
 const buildPackage = async () => {
+  for (const folder of ["console", "docs", "functions", "infra"]) {
+    rmSync(join(DIST, folder), { recursive: true, force: true });
+  }
   await buildPage();
   await buildReference();
   await buildFunctions();

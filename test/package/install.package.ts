@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, inject, it } from "vitest";
+import { LEFT_OVER } from "./packed.ts";
 
 const { tarball, bytes, folder } = inject("packed");
 
@@ -36,6 +37,13 @@ describe("the packed package", () => {
     );
     expect(megabytes).toBeLessThanOrEqual(MAX_INSTALLED_MB);
     expect(packages.length).toBeLessThanOrEqual(MAX_PACKAGES);
+  });
+
+  it("contains nothing that an earlier build has left in dist", () => {
+    const dist = join(folder, "node_modules", "skyhook", "dist");
+    const files = readdirSync(dist, { recursive: true, encoding: "utf8" });
+
+    expect(files.filter((file) => file.endsWith(LEFT_OVER))).toEqual([]);
   });
 
   it("passes publint", () => {

@@ -12,6 +12,10 @@ declare module "vitest" {
   }
 }
 
+/** A file that an earlier build could have left in each packed folder of dist/. */
+export const LEFT_OVER = "left-over.mjs";
+const FOLDERS = ["chunks", "console", "docs", "exports", "functions", "infra", "sources", "types"];
+
 const packReport = z.tuple([z.object({ filename: z.string(), size: z.int() })]);
 
 /** Packs once for all files, as a release does, and installs the tarball in an empty folder. */
@@ -19,6 +23,10 @@ export default function setup(project: TestProject): () => void {
   const root = mkdtempSync(join(tmpdir(), "skyhook-package-"));
   const folder = join(root, "consumer");
   mkdirSync(folder);
+  for (const name of FOLDERS) {
+    mkdirSync(join("dist", name), { recursive: true });
+    writeFileSync(join("dist", name, LEFT_OVER), "");
+  }
   const output = execFileSync("npm", ["pack", "--json", "--pack-destination", root], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
