@@ -3,6 +3,7 @@ import pc from "picocolors";
 import * as z from "zod";
 import { wholeNumber } from "../platform/lambda/settings.ts";
 import {
+  DEFAULT_FAULT_SEED,
   type Delay,
   delayOf,
   delaySchema,
@@ -10,7 +11,6 @@ import {
   shortened,
 } from "../service/fault-rules.ts";
 import { FaultTextError, faultText, parseFault } from "../service/fault-text.ts";
-import { DEFAULT_FAULT_SEED } from "../service/faults.ts";
 import type { FaultChoice } from "../service/open-service.ts";
 
 /** Options of the embedded service's faults as commander reads them. */

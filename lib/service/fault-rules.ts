@@ -15,6 +15,9 @@ const operationSchema = z.enum(TARGETS, {
       : "required: an operation such as update-pool, or * for all operations",
 });
 
+/** Seed of the random decisions unless another is given. */
+export const DEFAULT_FAULT_SEED = 1;
+
 const MAX_DELAY_MS = 600_000;
 const DURATION = String.raw`(\d+(?:\.\d+)?)(ms|s)`;
 const DELAY = new RegExp(`^${DURATION}(?:\\.\\.${DURATION})?$`);

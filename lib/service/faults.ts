@@ -6,7 +6,13 @@ import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { pathPattern, requestIdOf } from "./app.ts";
 import { faultyReply, LostConnection } from "./fault-replies.ts";
-import { type ActiveFault, type Delay, delayOf, type FaultRule } from "./fault-rules.ts";
+import {
+  type ActiveFault,
+  DEFAULT_FAULT_SEED,
+  type Delay,
+  delayOf,
+  type FaultRule,
+} from "./fault-rules.ts";
 import { faultText } from "./fault-text.ts";
 import type { RequestNotes } from "./request-log.ts";
 
@@ -73,8 +79,6 @@ interface ActiveRule {
   /** Requests by operation since the rule was added. */
   readonly seen: Map<string, number>;
 }
-
-export const DEFAULT_FAULT_SEED = 1;
 
 /** Creates faults without rules. */
 export const createFaults = (options: FaultsOptions): Faults => {

@@ -238,18 +238,17 @@ const pull = async (
     schemaComment(schema.path),
     `Notification thresholds at ${provider.baseUrl}`,
   ]);
-  if (schema.isBeside) printNote(besideNote("thresholds"));
-  if (file === undefined) {
-    printResult(text.trimEnd());
-    return EXIT.ok;
+  if (file === undefined) printResult(text.trimEnd());
+  else {
+    await writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
+      const code = codeOf(error);
+      const why =
+        code === "EEXIST" ? "exists already; choose another name" : `cannot be written (${code})`;
+      throw new ExitError(EXIT.refused, `${file}: ${why}`);
+    });
+    printNote(`written: ${file}`);
   }
-  await writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
-    const code = codeOf(error);
-    const why =
-      code === "EEXIST" ? "exists already; choose another name" : `cannot be written (${code})`;
-    throw new ExitError(EXIT.refused, `${file}: ${why}`);
-  });
-  printNote(`written: ${file}`);
+  if (schema.isBeside) printNote(besideNote("thresholds"));
   return EXIT.ok;
 };
 

@@ -66,7 +66,13 @@ describe("skyhook thresholds", () => {
     const first = await thresholds("pull", path);
     const second = await thresholds("pull", path);
 
-    expect(first).toEqual({ exitCode: 0, stdout: "", stderr: `written: ${path}\n` });
+    expect(first).toEqual({
+      exitCode: 0,
+      stdout: "",
+      stderr: `written: ${path}
+for completion in an editor, in the same folder: npx skyhook schema thresholds > thresholds.schema.json
+`,
+    });
     expect(await readFile(path, "utf8")).toContain(BUILT_IN);
     expect(second).toEqual({
       exitCode: 2,

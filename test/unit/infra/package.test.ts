@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { join, parse } from "node:path";
+import { join, parse, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { type BuildOptions, build, type Metafile } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { EXPIRY_ATTRIBUTE, LEDGER_TABLE } from "../../../lib/platform/aws/dynamodb-ledger.ts";
@@ -45,13 +46,21 @@ const namesOf = (settings: z.ZodObject): readonly string[] =>
 const requiredNamesOf = (settings: z.ZodObject): readonly string[] =>
   namesOf(settings).filter((name) => !z.safeParse(settings.shape[name], undefined).success);
 
+const { FUNCTIONS: BUNDLES }: { FUNCTIONS: BuildOptions } = await import(
+  /* @vite-ignore */ pathToFileURL(resolve("infra/bundling.mjs")).href
+);
+
 let packaged: PackagedService;
+/** What esbuild says about the bundles of all functions. */
+let bundles: Metafile;
 const template = createTemplateReader(() => packaged);
 const { resource, ofType, functionOf } = template;
 
 // Takes 5 s alone, and longer while tests of other files run.
 beforeAll(async () => {
   packaged = await packageService();
+  const outdir = resolve("dist/functions");
+  ({ metafile: bundles } = await build({ ...BUNDLES, outdir, write: false, metafile: true }));
 });
 afterAll(() => packaged.remove());
 
@@ -69,18 +78,16 @@ describe.each(FUNCTIONS)("the package of $name", ({ name, id, settings }) => {
     ]);
   });
 
-  test("names every package of its source map in the notices", async () => {
+  test("names every package of its bundle in the notices", async () => {
     const files = await packaged.filesOf(name);
-    const textOf = (file: string) => String(files.get(`dist/functions/${name}/${file}`));
-    const { sources } = z
-      .object({ sources: z.array(z.string()) })
-      .parse(JSON.parse(textOf("handler.mjs.map")));
-    const bundled = sources.flatMap(
-      (source) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? [],
+    const notices = String(files.get(`dist/functions/${name}/THIRD-PARTY-NOTICES.txt`));
+    const inputs = bundles.outputs[`dist/functions/${name}/handler.mjs`]?.inputs ?? {};
+    const bundled = Object.entries(inputs).flatMap(([file, { bytesInOutput }]) =>
+      bytesInOutput > 0 ? (/^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []) : [],
     );
 
-    const notices = textOf("THIRD-PARTY-NOTICES.txt");
     const noticed = [...notices.matchAll(/^(\S+) \d+\.\d+\.\d+ \(.+\)$/gm)].map(([, id]) => id);
+    expect(bundled).toContain("zod");
     expect(noticed.toSorted()).toEqual([...new Set(bundled)].toSorted());
   });
 
