@@ -2,7 +2,8 @@
  * `skyhook/service`: the provider's interface as a program with state, for tests of any client: in this process and at
  * a port of 127.0.0.1. The test moves its clock, makes it fail, and reads and replaces its state, which is in memory.
  */
-import type * as z from "zod";
+import * as z from "zod";
+import { problemsOf, problemsText } from "../contract/problem.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import { createSystemClock, createSystemRandom } from "../platform/system.ts";
 import { type ActiveFault, delayOf, delaySchema, faultRuleSchema } from "../service/fault-rules.ts";
@@ -78,7 +79,7 @@ export interface RunningService {
     list(): readonly ActiveFault[];
     /**
      * Adds a rule, and returns its id.
-     * @throws FaultTextError for a wrong text, ZodError for a wrong object
+     * @throws FaultTextError for a wrong text, TypeError for a wrong object
      */
     add(fault: Fault): string;
     /** @throws Error for an unknown id */
@@ -104,35 +105,57 @@ export interface RunningService {
 
 const DEFAULT_TASK_MS = 100;
 
-const ruleOf = (fault: Fault) =>
-  typeof fault === "string" ? parseFault(fault) : faultRuleSchema.parse(fault);
+const optionsSchema = z.object({
+  faults: z.array(z.union([z.string(), z.looseObject({})])).default([]),
+  latency: delaySchema.optional(),
+  faultSeed: z.int().optional(),
+  port: z.int().min(0).max(65_535).default(0),
+  apiKey: z.string().min(1).optional(),
+  taskDurationMs: z.number().min(0).default(DEFAULT_TASK_MS),
+  requestsPerSecond: z.int().min(1).optional(),
+  controlToken: z.string().min(1).optional(),
+});
+
+/** @throws TypeError naming each wrong field and its rule */
+const checked = <S extends z.ZodType>(what: string, schema: S, value: unknown): z.output<S> => {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  throw new TypeError(`${what}: ${problemsText(problemsOf(read.error.issues))}`);
+};
+
+const ruleOf = (fault: unknown) =>
+  typeof fault === "string" ? parseFault(fault) : checked("fault", faultRuleSchema, fault);
 
 const stateOf = (state: State | string): State =>
   typeof state === "string" ? readSeed(state) : checkSeed(state);
 
 /**
  * Starts a service. Any number can run side by side.
- * @throws SeedError for a wrong seed, FaultTextError or ZodError for a wrong fault, Error with code EADDRINUSE for a
- * port in use
+ * @throws SeedError for a wrong seed, FaultTextError for the text of a wrong fault, TypeError for any other wrong option,
+ * Error with code EADDRINUSE for a port in use
  */
 export const startService = async (options: ServiceOptions = {}): Promise<RunningService> => {
-  const { clock = createSystemClock(), latency, onError = () => {} } = options;
+  const { clock = createSystemClock(), onError = () => {} } = options;
   const random = createSystemRandom();
-  const apiKey = options.apiKey ?? random.uuid();
+  const { faults, latency, faultSeed, port, taskDurationMs, ...access } = checked(
+    "startService",
+    optionsSchema,
+    options,
+  );
+  const apiKey = access.apiKey ?? random.uuid();
   const service = await openService({
+    ...access,
     clock,
     random,
     apiKey,
     store: createMemoryStore(),
     initialState: stateOf(options.seed ?? builtInState()),
-    taskDurationMs: options.taskDurationMs ?? DEFAULT_TASK_MS,
-    requestsPerSecond: options.requestsPerSecond,
-    port: options.port ?? 0,
-    controlToken: options.controlToken,
+    taskDurationMs,
+    port,
     faults: {
-      rules: (options.faults ?? []).map(ruleOf),
-      latency: latency === undefined ? undefined : delayOf(delaySchema.parse(latency)),
-      seed: options.faultSeed,
+      rules: faults.map(ruleOf),
+      latency: latency === undefined ? undefined : delayOf(latency),
+      seed: faultSeed,
     },
     onFault: onError,
   });

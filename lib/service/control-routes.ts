@@ -88,8 +88,12 @@ const checked = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> =>
 
 const nothing = z.strictObject({}).optional();
 
+const A_TIME_SPAN = "a time span such as 90s, 30m, 2h or 7d";
+
 const advanceSchema = z.strictObject({
-  by: z.string().regex(TIME_SPAN, { error: "a time span such as 90s, 30m, 2h or 7d" }),
+  by: z
+    .string({ error: ({ input }) => (input === undefined ? undefined : A_TIME_SPAN) })
+    .regex(TIME_SPAN, { error: A_TIME_SPAN }),
 });
 
 const nameSchema = z.object({

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import {
   builtInState,
+  FaultTextError,
   type RunningService,
   SeedError,
   type ServiceOptions,
@@ -112,6 +113,26 @@ describe("startService", () => {
     expect(() => service.faults.remove(id)).toThrow("fault not found");
     expect(() => service.faults.add("get-polic=reset")).toThrow("did you mean get-policy?");
   });
+
+  it.each([
+    [{ latency: "slow" }, TypeError, "startService: latency: a duration with its unit"],
+    [{ taskDurationMs: -1 }, TypeError, "startService: taskDurationMs: at least 0"],
+    [{ apiKey: "", requestsPerSecond: 0 }, TypeError, /apiKey: .*requestsPerSecond: /],
+    [
+      { faults: [{ operation: "get-task", kind: "slow", delay: "soon" }] },
+      TypeError,
+      "fault: delay: a duration",
+    ],
+    [{ faults: ["get-task=slow"] }, FaultTextError, "delay"],
+  ] as const satisfies readonly (readonly [ServiceOptions, ...unknown[]])[])(
+    "refuses the options %j",
+    async (options, type, message) => {
+      const starting = startService(options);
+
+      await expect(starting).rejects.toThrow(message);
+      await expect(starting).rejects.toBeInstanceOf(type);
+    },
+  );
 
   it("exports, imports and resets its state", async () => {
     const state = builtInState();

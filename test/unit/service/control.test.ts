@@ -171,6 +171,7 @@ test.each([
     "body: must be valid JSON in UTF-8, at most 200 levels deep: line 2, column 9",
   ],
   ["POST", "/clock/advance", '{"by":"soon"}', "by: a time span such as 90s, 30m, 2h or 7d"],
+  ["POST", "/clock/advance", '{"by":3600}', "by: a time span such as 90s, 30m, 2h or 7d"],
   ["POST", "/clock/advance", '{"by":"-1s"}', "by: a time span such as 90s, 30m, 2h or 7d"],
   ["POST", "/clock/advance", "{}", "by: required"],
   ["POST", "/clock/advance", "", "body: required"],
