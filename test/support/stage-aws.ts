@@ -57,10 +57,7 @@ export const openStageAws = async (): Promise<StageAws> => {
   const { port } = server.address() as AddressInfo;
   const environment = {
     AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
-    AWS_ENDPOINT_URL_DYNAMODB: String(table.clientConfig.endpoint),
-    AWS_REGION: "us-east-1",
-    AWS_ACCESS_KEY_ID: "local",
-    AWS_SECRET_ACCESS_KEY: "local",
+    ...table.environment,
   };
   return {
     ledger: createDynamodbLedger({ client, tableName }),

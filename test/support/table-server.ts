@@ -12,6 +12,8 @@ import { LEDGER_TABLE } from "../../lib/platform/aws/dynamodb-ledger.ts";
 export interface TableServer {
   /** Options for any number of DynamoDB clients. Destroy each client before you close the server. */
   readonly clientConfig: DynamoDBClientConfig;
+  /** Environment of a program whose clients use this server. */
+  readonly environment: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
@@ -23,11 +25,16 @@ const startTableServer = async (path: string | undefined): Promise<TableServer> 
   if (address === null || typeof address === "string") {
     throw new Error("the table server has no port");
   }
+  const endpoint = `http://127.0.0.1:${address.port}`;
+  const region = "us-east-1";
+  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
   return {
-    clientConfig: {
-      endpoint: `http://127.0.0.1:${address.port}`,
-      region: "us-east-1",
-      credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    clientConfig: { endpoint, region, credentials },
+    environment: {
+      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     },
     close: () =>
       new Promise((resolve, reject) => {

@@ -10,13 +10,12 @@ import { openTableServer, type TableServer } from "../../support/table-server.ts
 let table: TableServer;
 let client: DynamoDBClient;
 let ledger: Ledger;
-let environment: Record<string, string>;
 
 const ACCEPTED_AT = Date.now() - 60_000;
 const LATER = Date.UTC(2100, 0, 1);
 
 const cancel = (...args: readonly string[]) =>
-  runSkyhook(["cancel", "--stage", "test", ...args], environment);
+  runSkyhook(["cancel", "--stage", "test", ...args], table.environment);
 
 const put = async (sender: string, id: string, fields: Partial<Command> = {}) => {
   const command = commandOf({ sender, id, acceptedAt: ACCEPTED_AT, deadline: LATER, ...fields });
@@ -43,12 +42,6 @@ beforeAll(async () => {
   table = await openTableServer(tableName);
   client = new DynamoDBClient(table.clientConfig);
   ledger = createDynamodbLedger({ client, tableName });
-  environment = {
-    AWS_ENDPOINT_URL_DYNAMODB: String(table.clientConfig.endpoint),
-    AWS_REGION: "us-east-1",
-    AWS_ACCESS_KEY_ID: "local",
-    AWS_SECRET_ACCESS_KEY: "local",
-  };
 });
 
 afterAll(async () => {
@@ -67,7 +60,7 @@ describe("skyhook cancel with filters", () => {
     const before = await statusOf(sender, "w1");
     await put(sender, "late", { acceptedAt: Date.now(), state: waiting });
     const line = /npx skyhook cancel (.*)\n$/.exec(preview.stderr)?.[1] ?? "none";
-    const applied = await runSkyhook(["cancel", ...line.split(" ")], environment);
+    const applied = await runSkyhook(["cancel", ...line.split(" ")], table.environment);
 
     expect(preview.exitCode).toBe(0);
     expect(preview.stdout.split("\n").map((each) => each.trim())).toEqual([

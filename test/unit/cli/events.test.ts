@@ -142,12 +142,7 @@ describe("skyhook events of a stage", () => {
     const table = await openTableServer(tableName);
     const client = new DynamoDBClient(table.clientConfig);
     const ledger = createDynamodbLedger({ client, tableName });
-    const watching = startSkyhook(["events", "--follow", "--stage", "test"], {
-      AWS_ENDPOINT_URL_DYNAMODB: String(table.clientConfig.endpoint),
-      AWS_REGION: "us-east-1",
-      AWS_ACCESS_KEY_ID: "local",
-      AWS_SECRET_ACCESS_KEY: "local",
-    });
+    const watching = startSkyhook(["events", "--follow", "--stage", "test"], table.environment);
     await watching.printed("EventBridge has no live read");
     const acceptedAt = Date.now() + 2_000;
     const command = commandOf({ id: "c1", acceptedAt, deadline: acceptedAt + 1e7 });

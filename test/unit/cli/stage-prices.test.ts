@@ -53,10 +53,7 @@ beforeAll(async () => {
   await once(lambda, "listening");
   environment = {
     AWS_ENDPOINT_URL: `http://127.0.0.1:${(lambda.address() as AddressInfo).port}`,
-    AWS_ENDPOINT_URL_DYNAMODB: String(table.clientConfig.endpoint),
-    AWS_REGION: "us-east-1",
-    AWS_ACCESS_KEY_ID: "local",
-    AWS_SECRET_ACCESS_KEY: "local",
+    ...table.environment,
   };
 });
 

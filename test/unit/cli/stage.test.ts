@@ -39,14 +39,8 @@ beforeAll(async () => {
   table = await openTableServer(tableName);
   client = new DynamoDBClient(table.clientConfig);
   ledger = createDynamodbLedger({ client, tableName });
-  environment = {
-    AWS_ENDPOINT_URL_DYNAMODB: String(table.clientConfig.endpoint),
-    AWS_REGION: "us-east-1",
-    AWS_ACCESS_KEY_ID: "local",
-    AWS_SECRET_ACCESS_KEY: "local",
-    // A stage overrides the environment.
-    SKYHOOK_ENDPOINT: "http://127.0.0.1:1",
-  };
+  // A stage overrides the environment.
+  environment = { ...table.environment, SKYHOOK_ENDPOINT: "http://127.0.0.1:1" };
 });
 
 afterAll(async () => {
