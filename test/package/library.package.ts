@@ -219,7 +219,8 @@ describe("the code of the package", () => {
     expect(tests).toEqual(["local.test.ts", "service.test.ts"]);
     for (const file of tests) {
       const tested = run(join(project, "out", file.replace(/\.ts$/, ".js")));
-      expect(tested.stdout).toMatch(/^# pass 1$/m);
+      // Node 20 writes TAP into a pipe, newer versions the text for people.
+      expect(tested.stdout).toMatch(/^[#ℹ] pass 1$/mu);
       expect(tested.status).toBe(0);
     }
   });
