@@ -42,6 +42,6 @@ export const schemaPathFor = (
 /** Text of the comment by which editors find the schema of a YAML file. @param path of `schemaPathFor` */
 export const schemaComment = (path: string): string => `yaml-language-server: $schema=${path}`;
 
-/** What completes a file whose schema is beside it. */
+/** The command that writes the schema which a file expects beside it. */
 export const besideNote = (name: ConfigFile): string =>
   `for completion in an editor, in the same folder: npx skyhook schema ${name} > ${name}.schema.json`;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { TIME_SPAN, timeSpanMs } from "../contract/time-span.ts";
+import { TIME_SPAN, TIME_SPAN_RULE, timeSpanMs } from "../contract/time-span.ts";
 
 /** An http or https URL without credentials, query or fragment. */
 export const baseUrl = z
@@ -19,7 +19,7 @@ export const baseUrl = z
 /** A time span such as `90s`, `30m`, `2h` or `7d`; reads as milliseconds. */
 export const duration = z
   .string()
-  .regex(TIME_SPAN, { error: "must be a time span such as 90s, 30m, 2h or 7d" })
+  .regex(TIME_SPAN, { error: `must be ${TIME_SPAN_RULE}` })
   .transform(timeSpanMs);
 
 /** The name of a config entry, which becomes part of ids and of AWS resource names. */

@@ -8,7 +8,7 @@ import { createForms } from "../admin/forms.ts";
 import { JOB_NAMES } from "../admin/job-run.ts";
 import { boundedQuerySchema, bulkQuerySchema, listQuerySchema } from "../admin/list.ts";
 import type { ProviderView } from "../admin/provider-view.ts";
-import { TIME_SPAN, timeSpanMs } from "../contract/time-span.ts";
+import { TIME_SPAN, TIME_SPAN_RULE, timeSpanMs } from "../contract/time-span.ts";
 import type { Log } from "../platform/ports/log.ts";
 import { guard } from "./auth.ts";
 import { createDeadLetterRoutes } from "./dead-letter-routes.ts";
@@ -114,7 +114,7 @@ const recordsQuerySchema = z.strictObject({ offset: z.coerce.number().int().min(
 const ruleSchema = z.strictObject({ rule: z.string().max(500) });
 
 const advanceSchema = z.strictObject({
-  by: z.string().regex(TIME_SPAN, { error: "a time span such as 90s, 30m, 2h or 7d" }),
+  by: z.string().regex(TIME_SPAN, { error: TIME_SPAN_RULE }),
 });
 
 /** The faults and the clock of the embedded service. */

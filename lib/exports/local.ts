@@ -129,7 +129,7 @@ export interface LocalSkyhook {
   /**
    * Runs a scheduled job once, and resolves when it has ended. A missing or invalid file is no failure of the run:
    * its events, such as `ThresholdsRejected`, and the log say so.
-   * @throws Error with the problem of a failed run, or for a job whose file is no option
+   * @throws Error with the problem of a failed run, or when no option names the file of the job
    */
   runJob(name: "sync-thresholds" | "snapshot-prices" | "watch-ai-tasks"): Promise<void>;
   /** Ends everything: running attempts, timers, the service's port. Waits reject. A second call does nothing. */

@@ -3,7 +3,7 @@ import { type Context, Hono } from "hono";
 import * as z from "zod";
 import { formatWireJson, parseWireJson, placeInJson } from "../contract/json.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
-import { TIME_SPAN, timeSpanMs } from "../contract/time-span.ts";
+import { TIME_SPAN, TIME_SPAN_RULE, timeSpanMs } from "../contract/time-span.ts";
 import { createMethodFinder, requestIdOf, wrongPath } from "./app.ts";
 import type { Control } from "./control.ts";
 import { errorBody, fault, type InvalidFields, invalid, RefusedError } from "./errors.ts";
@@ -88,12 +88,10 @@ const checked = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> =>
 
 const nothing = z.strictObject({}).optional();
 
-const A_TIME_SPAN = "a time span such as 90s, 30m, 2h or 7d";
-
 const advanceSchema = z.strictObject({
   by: z
-    .string({ error: ({ input }) => (input === undefined ? undefined : A_TIME_SPAN) })
-    .regex(TIME_SPAN, { error: A_TIME_SPAN }),
+    .string({ error: ({ input }) => (input === undefined ? undefined : TIME_SPAN_RULE) })
+    .regex(TIME_SPAN, { error: TIME_SPAN_RULE }),
 });
 
 const nameSchema = z.object({

@@ -23,7 +23,7 @@ export type ChangeSet =
 /** A bucket for zips. */
 export interface ZipBucket {
   readonly name: string;
-  /** The only AWS account whose bucket takes an upload; undefined: any. */
+  /** AWS account that must own the bucket of an upload; undefined: the owner is not checked. */
   readonly owner: string | undefined;
 }
 
