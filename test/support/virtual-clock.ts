@@ -1,47 +1,117 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
 import type { Clock } from "../../lib/platform/ports/clock.ts";
 
-interface Sleeper {
-  readonly wakeAt: number;
-  readonly wake: () => void;
+interface Happening {
+  readonly at: number;
+  /** Orders entries of one instant: the one scheduled first happens first. */
+  readonly order: number;
+  readonly act: () => void;
 }
 
+/** Virtual time. It stands still while code runs, and passes only in `advance`. */
 export interface VirtualClock extends Clock {
-  /** Advances time and wakes sleepers in order of their due time. Woken code may sleep again. */
+  /**
+   * Jumps from one scheduled entry to the next until the duration has passed. Sleepers wake in
+   * order of their due time. Woken code may sleep again.
+   */
   advance(durationMs: number): Promise<void>;
+  /** Schedules `act` after `delayMs` of virtual time. */
+  after(delayMs: number, act: () => void): void;
+  /** Stops virtual time until the work is done. For work that takes turns of real I/O. */
+  standStill<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** A clock that only the test advances. Default start: 2026-01-01T00:00:00Z. */
-export const createVirtualClock = (startAt = Date.UTC(2026, 0, 1)): VirtualClock => {
-  let now = startAt;
-  const sleepers = new Set<Sleeper>();
-  const nextDue = (until: number): Sleeper | undefined =>
-    [...sleepers].filter(({ wakeAt }) => wakeAt <= until).sort((a, b) => a.wakeAt - b.wakeAt)[0];
+const isBefore = (a: Happening, b: Happening): boolean =>
+  a.at < b.at || (a.at === b.at && a.order < b.order);
 
-  const sleep = (durationMs: number, signal?: AbortSignal): Promise<void> => {
-    if (signal?.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const wake = () => {
-        sleepers.delete(sleeper);
-        signal?.removeEventListener("abort", wake);
-        resolve();
-      };
-      const sleeper: Sleeper = { wakeAt: now + Math.max(0, durationMs), wake };
-      sleepers.add(sleeper);
-      signal?.addEventListener("abort", wake, { once: true });
-    });
+/** A binary heap: a run of the simulator schedules about ten thousand entries. */
+const createHeap = () => {
+  const heap: Happening[] = [];
+  const swap = (a: number, b: number): void => {
+    [heap[a], heap[b]] = [heap[b]!, heap[a]!];
   };
-
-  const advance = async (durationMs: number): Promise<void> => {
-    const until = now + durationMs;
-    await letOthersRun();
-    for (let due = nextDue(until); due !== undefined; due = nextDue(until)) {
-      now = Math.max(now, due.wakeAt);
-      due.wake();
-      await letOthersRun();
+  const smallest = (index: number): number => {
+    let least = index;
+    for (const child of [2 * index + 1, 2 * index + 2]) {
+      if (child < heap.length && isBefore(heap[child]!, heap[least]!)) least = child;
     }
-    now = until;
+    return least;
+  };
+  return {
+    peek: (): Happening | undefined => heap[0],
+    push(happening: Happening): void {
+      let index = heap.push(happening) - 1;
+      while (index > 0) {
+        const parent = (index - 1) >> 1;
+        if (!isBefore(heap[index]!, heap[parent]!)) return;
+        swap(index, parent);
+        index = parent;
+      }
+    },
+    pop(): Happening | undefined {
+      const first = heap[0];
+      const last = heap.pop();
+      if (heap.length > 0 && last) heap[0] = last;
+      for (let index = 0, child = smallest(0); child !== index; child = smallest(index)) {
+        swap(index, child);
+        index = child;
+      }
+      return first;
+    },
+  };
+};
+
+/** @param startsAt epoch ms; default: 2026-01-01T00:00:00Z */
+export const createVirtualClock = (startsAt = Date.UTC(2026, 0, 1)): VirtualClock => {
+  const ahead = createHeap();
+  let now = startsAt;
+  let order = 0;
+  let atWork = 0;
+
+  const after = (delayMs: number, act: () => void): void => {
+    order += 1;
+    ahead.push({ at: now + Math.max(0, delayMs), order, act });
   };
 
-  return { now: () => now, sleep, advance };
+  const untilIdle = async (): Promise<void> => {
+    await letOthersRun();
+    while (atWork > 0) await letOthersRun();
+  };
+
+  return {
+    now: () => now,
+    after,
+    sleep: (durationMs, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) {
+          resolve();
+          return;
+        }
+        const wake = (): void => {
+          signal?.removeEventListener("abort", wake);
+          resolve();
+        };
+        signal?.addEventListener("abort", wake, { once: true });
+        after(durationMs, wake);
+      }),
+    async standStill(work) {
+      atWork += 1;
+      try {
+        return await work();
+      } finally {
+        atWork -= 1;
+      }
+    },
+    async advance(durationMs) {
+      const endsAt = now + durationMs;
+      await untilIdle();
+      for (let next = ahead.peek(); next && next.at <= endsAt; next = ahead.peek()) {
+        ahead.pop();
+        now = Math.max(now, next.at);
+        next.act();
+        await untilIdle();
+      }
+      now = Math.max(now, endsAt);
+    },
+  };
 };

@@ -18,7 +18,7 @@ test("a check during another sync waits for it and reports no violation", async 
   const { jobs, timeline, provider, versions } = cloud;
   for (const version of versions) jobs.write(version);
   jobs.start();
-  await timeline.runUntil(timeline.now() + STORM_MS);
+  await timeline.advance(STORM_MS);
   let meddled = 0;
   const meddle: typeof provider.meddle = async (...request) => {
     meddled += 1;

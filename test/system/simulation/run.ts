@@ -65,7 +65,7 @@ const comeToRest = async (cloud: Cloud): Promise<boolean> => {
   const endsAt = timeline.now() + MAX_REST_MS;
   while (timeline.now() < endsAt && faults.calls() < MAX_CALLS) {
     await redrive(cloud);
-    await timeline.runUntil(timeline.now() + LOOK_MS);
+    await timeline.advance(LOOK_MS);
     if (await isAtRest(cloud)) return true;
   }
   return false;
@@ -86,7 +86,7 @@ export const run = async ({
   for (const version of cloud.versions) cloud.jobs.write(version);
   cloud.triggers.start();
   cloud.jobs.start();
-  await timeline.runUntil(startsAt + STORM_MS);
+  await timeline.advance(STORM_MS);
   faults.calm();
   const isQuiet = await comeToRest(cloud);
   const violations = isQuiet

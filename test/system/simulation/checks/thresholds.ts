@@ -61,7 +61,7 @@ const invokeSync = async ({ jobs, timeline }: Cloud, endsAt: number): Promise<bo
     isDone = done;
   });
   while (isDone === undefined && timeline.now() < endsAt) {
-    await timeline.runUntil(timeline.now() + 1_000);
+    await timeline.advance(1_000);
   }
   return isDone ?? false;
 };
@@ -76,7 +76,7 @@ const syncOnce = async (cloud: Cloud): Promise<SyncEnd> => {
   const endsAt = timeline.now() + MAX_SYNC_MS;
   let isDone = await invokeSync(cloud, endsAt);
   while (!isDone && timeline.now() < endsAt) {
-    await timeline.runUntil(timeline.now() + SYNC_RETRY_MS);
+    await timeline.advance(SYNC_RETRY_MS);
     isDone = await invokeSync(cloud, endsAt);
   }
   const mutations = provider.jobMutations() - before;
@@ -141,7 +141,7 @@ export const checkThresholds = async (cloud: Cloud): Promise<readonly Violation[
   if (!newest) return [];
   const version = cloud.versions.find(({ number }) => String(number) === newest.version);
   const broken: string[] = [];
-  await cloud.timeline.runUntil(cloud.timeline.now() + LAST_EFFECT_MS);
+  await cloud.timeline.advance(LAST_EFFECT_MS);
   const wanted = version?.wanted && expected(version, await actual(cloud));
   const before = textOf(await actual(cloud));
   const first = await syncOnce(cloud);

@@ -1,4 +1,4 @@
-import type { Timeline } from "../engine/timeline.ts";
+import type { VirtualClock } from "../../../support/virtual-clock.ts";
 
 /** Prefix of every API key of the account. It may appear in headers of requests only. */
 export const API_KEY = "key-canary-9e31c0de5eed0c0de";
@@ -15,7 +15,7 @@ export interface ApiKeys {
   replace(lateMs: number): void;
 }
 
-export const createApiKeys = (timeline: Timeline): ApiKeys => {
+export const createApiKeys = (timeline: VirtualClock): ApiKeys => {
   let replaced = 0;
   let accepted = API_KEY;
   let stored = API_KEY;

@@ -2,9 +2,9 @@ import { readReactions } from "../../../../lib/intake/config-files.ts";
 import { deployment } from "../../../../lib/platform/deployment.ts";
 import { type AccountsConfig, toAccountsConfig } from "../../../../lib/provider/accounts-config.ts";
 import { createRecordingBus } from "../../../support/recording-bus.ts";
+import { createVirtualClock } from "../../../support/virtual-clock.ts";
 import { createChance } from "../engine/chance.ts";
 import { createFaults } from "../engine/faults.ts";
-import { createTimeline } from "../engine/timeline.ts";
 import {
   B,
   BASE_URLS,
@@ -96,7 +96,7 @@ const reactionsFor = (accounts: AccountsConfig) => {
 /** The whole environment of a run, on virtual time. */
 export const openCloud = async ({ seed, only, parts, tampering }: CloudOptions) => {
   const chance = createChance(seed);
-  const timeline = createTimeline(STARTS_AT);
+  const timeline = createVirtualClock(STARTS_AT);
   const weather = weatherOf(chance);
   const faults = createFaults({ chance, weather, now: timeline.now, only });
   const chronicle = createChronicle();

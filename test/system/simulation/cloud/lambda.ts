@@ -1,7 +1,7 @@
 import type { Context } from "aws-lambda";
 import { lambdaContext } from "../../../../lib/local/aws-events.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
-import type { Timeline } from "../engine/timeline.ts";
+import type { VirtualClock } from "../../../support/virtual-clock.ts";
 import { type Machine, type Surroundings, startMachine } from "./machines.ts";
 import type { Skew } from "./sandbox.ts";
 
@@ -21,7 +21,7 @@ export interface Lambda {
 /** Waits until the invocation exceeds its time limit. A suspended machine's time does not count. */
 const untilLate = async (
   { sandbox }: Machine,
-  timeline: Timeline,
+  timeline: VirtualClock,
   timeoutMs: number,
   isOver: AbortSignal,
 ): Promise<void> => {

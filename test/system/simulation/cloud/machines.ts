@@ -11,9 +11,9 @@ import type { AccountsConfig } from "../../../../lib/provider/accounts-config.ts
 import { createSkyhook, type Skyhook } from "../../../../lib/skyhook.ts";
 import type { LogLine } from "../../../support/logs.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
+import type { VirtualClock } from "../../../support/virtual-clock.ts";
 import type { Chance } from "../engine/chance.ts";
 import type { Faults } from "../engine/faults.ts";
-import type { Timeline } from "../engine/timeline.ts";
 import { hostileBus } from "../ports/bus.ts";
 import { type ConfigObjects, hostileConfigSource } from "../ports/config-source.ts";
 import { hostileLedger } from "../ports/ledger.ts";
@@ -37,7 +37,7 @@ const WATCHLIST = `items:
 
 /** The environment of the machines, without faults. */
 export interface Surroundings {
-  readonly timeline: Timeline;
+  readonly timeline: VirtualClock;
   readonly chance: Chance;
   readonly faults: Faults;
   readonly ledger: ObservedLedger;

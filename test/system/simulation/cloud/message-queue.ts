@@ -3,7 +3,7 @@ import type { DurableMap } from "../../../../lib/local/durable-store.ts";
 import { createMemoryStore } from "../../../../lib/local/durable-store.ts";
 import { type FifoQueue, openFifoQueue } from "../../../../lib/local/fifo-queue.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
-import type { Timeline } from "../engine/timeline.ts";
+import type { VirtualClock } from "../../../support/virtual-clock.ts";
 
 const messageSchema = z.object({ kind: z.literal("message"), groupId: z.string() });
 
@@ -46,7 +46,7 @@ interface Flight {
  * letter
  */
 export const openMessageQueue = async (
-  timeline: Timeline,
+  timeline: VirtualClock,
   maxReceiveCount: number,
 ): Promise<MessageQueue> => {
   const { map, groups } = createWatchedMap();

@@ -3,8 +3,8 @@ import { createService } from "../../../../lib/service/service.ts";
 import { builtInState } from "../../../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../../../lib/service/store.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
+import type { VirtualClock } from "../../../support/virtual-clock.ts";
 import type { Chance } from "../engine/chance.ts";
-import type { Timeline } from "../engine/timeline.ts";
 import { accountAt } from "../plan/actors.ts";
 import { TAG_VALUES } from "../plan/guards.ts";
 import type { Sent } from "../ports/provider.ts";
@@ -20,7 +20,7 @@ const JOBS = ["sync-thresholds", "snapshot-prices", "watch-ai-tasks"];
 const MAX_SKEW_MS = 15_000;
 
 export interface ProviderSideOptions {
-  readonly timeline: Timeline;
+  readonly timeline: VirtualClock;
   readonly chance: Chance;
   readonly keys: ApiKeys;
   readonly fates: TaskFates;

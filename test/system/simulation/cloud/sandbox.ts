@@ -1,7 +1,7 @@
 import type { Clock } from "../../../../lib/platform/ports/clock.ts";
+import type { VirtualClock } from "../../../support/virtual-clock.ts";
 import type { Chance } from "../engine/chance.ts";
 import type { Faults } from "../engine/faults.ts";
-import type { Timeline } from "../engine/timeline.ts";
 
 /** Faults of a machine, possible at each call of a port. */
 const MACHINE_KINDS = [
@@ -46,7 +46,7 @@ export interface Skew {
 }
 
 interface SandboxDeps {
-  readonly timeline: Timeline;
+  readonly timeline: VirtualClock;
   readonly chance: Chance;
   readonly faults: Faults;
 }

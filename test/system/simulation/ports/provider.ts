@@ -1,7 +1,7 @@
 import { connectionLost, type Fetch, json } from "../../../support/provider.ts";
+import type { VirtualClock } from "../../../support/virtual-clock.ts";
 import type { Sandbox } from "../cloud/sandbox.ts";
 import type { Chance } from "../engine/chance.ts";
-import type { Timeline } from "../engine/timeline.ts";
 
 const MUTATION_KINDS = [
   "stalls",
@@ -91,7 +91,7 @@ interface Answer {
 }
 
 export interface HostileProviderOptions {
-  readonly timeline: Timeline;
+  readonly timeline: VirtualClock;
   readonly chance: Chance;
   /** A stalled request takes effect within this time, or never. */
   readonly ambiguityWindowMs: number;
