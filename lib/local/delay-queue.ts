@@ -3,6 +3,7 @@ import type { Clock } from "../platform/ports/clock.ts";
 import type { Waker } from "../platform/ports/queue.ts";
 import type { Random } from "../platform/ports/random.ts";
 import type { DurableMap } from "./durable-store.ts";
+import { createHeap } from "./heap.ts";
 
 export interface DelayQueueOptions {
   readonly map: DurableMap;
@@ -24,6 +25,11 @@ export interface DelayQueue extends Waker {
   acknowledge(wakes: readonly Wake[]): Promise<void>;
 }
 
+interface Entry {
+  readonly wake: Wake;
+  readonly visibleAt: number;
+}
+
 const wakeSchema = z.object({ wakeId: z.string(), at: z.number() });
 
 /**
@@ -32,31 +38,47 @@ const wakeSchema = z.object({ wakeId: z.string(), at: z.number() });
  */
 export const openDelayQueue = async (options: DelayQueueOptions): Promise<DelayQueue> => {
   const { map, clock, random } = options;
-  const waiting = new Map<string, { readonly wake: Wake; visibleAt: number }>();
+  /** Instant at which each wake is visible, by its id. */
+  const visibleAt = new Map<string, number>();
+  /** Has an entry for each wake, and stale ones of acknowledged wakes. */
+  const byTime = createHeap<Entry>((a, b) => a.visibleAt < b.visibleAt);
+  const show = (entry: Entry): void => {
+    visibleAt.set(entry.wake.wakeId, entry.visibleAt);
+    byTime.push(entry);
+  };
+  /** The wake that is visible first. */
+  const first = (): Entry | undefined => {
+    for (let entry = byTime.peek(); entry; entry = byTime.peek()) {
+      if (visibleAt.get(entry.wake.wakeId) === entry.visibleAt) return entry;
+      byTime.pop();
+    }
+    return undefined;
+  };
   for (const [, value] of await map.load()) {
     const wake = wakeSchema.parse(value);
-    waiting.set(wake.wakeId, { wake, visibleAt: wake.at });
+    show({ wake, visibleAt: wake.at });
   }
 
   return {
     async wakeAt(at) {
       const wake: Wake = { wakeId: random.uuid(), at };
       await map.write([{ kind: "put", key: wake.wakeId, value: { ...wake } }]);
-      waiting.set(wake.wakeId, { wake, visibleAt: at });
+      show({ wake, visibleAt: at });
     },
-    nextAt: () =>
-      waiting.size === 0
-        ? undefined
-        : Math.min(...[...waiting.values()].map(({ visibleAt }) => visibleAt)),
+    nextAt: () => first()?.visibleAt,
     takeDue(visibilityMs) {
       const now = clock.now();
-      const due = [...waiting.values()].filter(({ visibleAt }) => visibleAt <= now);
-      for (const entry of due) entry.visibleAt = now + visibilityMs;
-      return due.map(({ wake }) => wake).sort((a, b) => a.at - b.at);
+      const due: Wake[] = [];
+      for (let entry = first(); entry && entry.visibleAt <= now; entry = first()) {
+        byTime.pop();
+        due.push(entry.wake);
+      }
+      for (const wake of due) show({ wake, visibleAt: now + visibilityMs });
+      return due.sort((a, b) => a.at - b.at);
     },
     async acknowledge(wakes) {
       await map.write(wakes.map(({ wakeId }) => ({ kind: "delete", key: wakeId })));
-      for (const { wakeId } of wakes) waiting.delete(wakeId);
+      for (const { wakeId } of wakes) visibleAt.delete(wakeId);
     },
   };
 };

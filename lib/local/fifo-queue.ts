@@ -3,8 +3,10 @@ import * as z from "zod";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { CommandMessage, CommandQueue } from "../platform/ports/queue.ts";
 import type { Random } from "../platform/ports/random.ts";
+import { createDeduplications, DEDUPLICATION_MS, type Deduplication } from "./deduplication.ts";
 import type { DurableMap, MapChange } from "./durable-store.ts";
 import { nextSequence } from "./durable-store.ts";
+import { createMessageGroups, type Place } from "./message-groups.ts";
 
 const fields = {
   messageId: z.string(),
@@ -25,7 +27,6 @@ const recordSchema = z.discriminatedUnion("kind", [
 type FifoRecord = z.infer<typeof recordSchema>;
 type StoredMessage = Extract<FifoRecord, { kind: "message" }>;
 type BuriedMessage = Extract<FifoRecord, { kind: "dead-letter" }>;
-type Deduplication = Extract<FifoRecord, { kind: "deduplication" }>;
 
 const keyOf = (record: FifoRecord): string =>
   `${record.kind}/${record.kind === "deduplication" ? record.id : record.sequence}`;
@@ -38,30 +39,25 @@ const putting = (record: FifoRecord): MapChange => ({
 
 const deleting = (record: FifoRecord): MapChange => ({ kind: "delete", key: keyOf(record) });
 
-/** State of a FIFO queue. Messages and dead letters are in the order of sending. */
+/** Stored state of a FIFO queue. Messages are in the order of sending. */
 interface FifoState {
-  readonly messages: Map<string, StoredMessage>;
+  readonly messages: readonly StoredMessage[];
   readonly deadLetters: Map<string, BuriedMessage>;
-  /** End of the deduplication of an id, epoch ms; the earliest first. */
-  readonly duplicatesUntil: Map<string, number>;
+  readonly deduplications: readonly Deduplication[];
 }
 
 const loadFifoState = async (map: DurableMap): Promise<FifoState> => {
-  const messages = new Map<string, StoredMessage>();
+  const messages: StoredMessage[] = [];
   const deadLetters = new Map<string, BuriedMessage>();
   const deduplications: Deduplication[] = [];
+  // Entries are sorted by key, and so messages by sequence.
   for (const [, value] of await map.load()) {
     const record = recordSchema.parse(value);
-    if (record.kind === "message") messages.set(record.sequence, record);
+    if (record.kind === "message") messages.push(record);
     else if (record.kind === "dead-letter") deadLetters.set(record.sequence, record);
     else deduplications.push(record);
   }
-  deduplications.sort((a, b) => a.expiresAt - b.expiresAt);
-  return {
-    messages,
-    deadLetters,
-    duplicatesUntil: new Map(deduplications.map(({ id, expiresAt }) => [id, expiresAt])),
-  };
+  return { messages, deadLetters, deduplications };
 };
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -87,14 +83,14 @@ export const refusalOfMessage = (message: CommandMessage): string | undefined =>
   return undefined;
 };
 
-const DEDUPLICATION_MS = 5 * 60 * 1000;
-
 export interface FifoQueueOptions {
   readonly map: DurableMap;
   readonly clock: Clock;
   readonly random: Random;
   /** Number of receives after which an unacknowledged message becomes a dead letter. */
   readonly maxReceiveCount: number;
+  /** Number of messages, the oldest ones, in which a receive looks for available groups. Default: all. */
+  readonly lookAhead?: number;
 }
 
 /** A message as a Lambda event source delivers it; every attribute is text, as in SQS. */
@@ -134,14 +130,9 @@ export interface FifoQueue extends CommandQueue {
   removeDeadLetter(messageId: string): Promise<"removed" | "gone">;
 }
 
-interface Flight {
-  readonly receiptHandle: string;
-  readonly visibleAt: number;
-}
-
-const toReceived = (message: StoredMessage, flight: Flight): ReceivedMessage => ({
+const toReceived = (message: StoredMessage, receiptHandle: string): ReceivedMessage => ({
   messageId: message.messageId,
-  receiptHandle: flight.receiptHandle,
+  receiptHandle,
   body: message.body,
   attributes: {
     ApproximateReceiveCount: String(message.receiveCount),
@@ -162,21 +153,26 @@ const toReceived = (message: StoredMessage, flight: Flight): ReceivedMessage => 
  */
 export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueue> => {
   const { map, clock, random } = options;
-  const { messages, deadLetters, duplicatesUntil } = await loadFifoState(map);
-  const flights = new Map<string, Flight>();
+  const { messages, deadLetters, deduplications } = await loadFifoState(map);
+  const groups = createMessageGroups<StoredMessage>(options.lookAhead ?? Number.POSITIVE_INFINITY);
+  for (const message of messages) groups.add(message);
+  const duplicates = createDeduplications(deduplications);
+  /** Messages in flight, by receipt handle. */
+  const flights = new Map<string, Place<StoredMessage>>();
   const oneAtATime = pLimit(1);
-  let lastSequence = [...messages.keys(), ...deadLetters.keys()].sort().at(-1);
-
-  const isInFlight = (sequence: string): boolean =>
-    (flights.get(sequence)?.visibleAt ?? 0) > clock.now();
+  let lastSequence = [...messages.map(({ sequence }) => sequence), ...deadLetters.keys()]
+    .sort()
+    .at(-1);
 
   const forgetOldDuplicates = async (now: number): Promise<void> => {
-    const ended = [...duplicatesUntil].filter(([, expiresAt]) => expiresAt <= now);
+    const ended = duplicates.takeEnded(now);
     if (ended.length === 0) return;
-    await map.write(
-      ended.map(([id, expiresAt]) => deleting({ kind: "deduplication", id, expiresAt })),
-    );
-    for (const [id] of ended) duplicatesUntil.delete(id);
+    try {
+      await map.write(ended.map(deleting));
+    } catch (error) {
+      ended.forEach(duplicates.add);
+      throw error;
+    }
   };
 
   /** @param also changes to write together with the message: all or none */
@@ -197,41 +193,20 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
       firstReceivedAt: null,
     };
     const expiresAt = now + DEDUPLICATION_MS;
-    await map.write([
-      putting(message),
-      putting({ kind: "deduplication", id: deduplicationId, expiresAt }),
-      ...also,
-    ]);
-    messages.set(message.sequence, message);
-    duplicatesUntil.set(deduplicationId, expiresAt);
+    const deduplication: Deduplication = { kind: "deduplication", id: deduplicationId, expiresAt };
+    await map.write([putting(message), putting(deduplication), ...also]);
+    groups.add(message);
+    duplicates.add(deduplication);
     lastSequence = message.sequence;
   };
 
   const add = async (message: CommandMessage): Promise<void> => {
     await forgetOldDuplicates(clock.now());
-    if (!duplicatesUntil.has(message.deduplicationId)) await store(message, []);
-  };
-
-  /** Messages of groups without a message in flight, in order. */
-  const available = (): readonly StoredMessage[] => {
-    const all = [...messages.values()];
-    const held = new Set(
-      all.filter(({ sequence }) => isInFlight(sequence)).map(({ groupId }) => groupId),
-    );
-    return all.filter(({ groupId }) => !held.has(groupId));
+    if (!duplicates.has(message.deduplicationId)) await store(message, []);
   };
 
   const isSpent = ({ receiveCount }: StoredMessage): boolean =>
     receiveCount >= options.maxReceiveCount;
-
-  const buryTheSpent = async (): Promise<void> => {
-    const spent = available().filter(isSpent);
-    if (spent.length === 0) return;
-    const buried = spent.map((message): BuriedMessage => ({ ...message, kind: "dead-letter" }));
-    await map.write([...spent.map(deleting), ...buried.map(putting)]);
-    for (const { sequence } of spent) messages.delete(sequence);
-    for (const each of buried) deadLetters.set(each.sequence, each);
-  };
 
   /** Runs nothing else meanwhile, so that only one of two concurrent callers gets a dead letter. */
   const withDeadLetter = <T>(
@@ -246,27 +221,54 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
       return done;
     });
 
+  /** Takes the oldest available messages, and the spent ones among them, which count for nothing. */
+  const take = (maxMessages: number, visibleAt: number) => {
+    let wanted = maxMessages;
+    return groups.take(visibleAt, (message) => {
+      if (isSpent(message)) return wanted > 0;
+      wanted -= 1;
+      return wanted >= 0;
+    });
+  };
+
+  const bury = (place: Place<StoredMessage>): void => {
+    deadLetters.set(place.message.sequence, { ...place.message, kind: "dead-letter" });
+    groups.remove(place);
+  };
+
   const handOut = async (
     maxMessages: number,
     visibilityMs: number,
   ): Promise<readonly ReceivedMessage[]> => {
-    await buryTheSpent();
     const now = clock.now();
-    const received = available()
-      .slice(0, maxMessages)
-      .map((message) => ({
-        ...message,
-        receiveCount: message.receiveCount + 1,
-        firstReceivedAt: message.firstReceivedAt ?? now,
-      }));
-    if (received.length === 0) return [];
-    // The count is durable before the work starts, so a message that crashes its consumer becomes a dead letter.
-    await map.write(received.map(putting));
-    return received.map((message) => {
-      const flight = { receiptHandle: random.uuid(), visibleAt: now + visibilityMs };
-      messages.set(message.sequence, message);
-      flights.set(message.sequence, flight);
-      return toReceived(message, flight);
+    for (const { receiptHandle } of groups.release(now)) flights.delete(receiptHandle);
+    const hold = take(maxMessages, now + visibilityMs);
+    if (hold.places.length === 0) return [];
+    const spent = hold.places.filter(({ message }) => isSpent(message));
+    const received = hold.places
+      .filter(({ message }) => !isSpent(message))
+      .map((place) => {
+        const { receiveCount, firstReceivedAt } = place.message;
+        const counts = { receiveCount: receiveCount + 1, firstReceivedAt: firstReceivedAt ?? now };
+        return { place, message: { ...place.message, ...counts } };
+      });
+    const burials = spent.flatMap(({ message }) => [
+      deleting(message),
+      putting({ ...message, kind: "dead-letter" }),
+    ]);
+    try {
+      // The count is durable before the work starts, so a message that crashes its consumer becomes a dead letter.
+      await map.write([...burials, ...received.map(({ message }) => putting(message))]);
+    } catch (error) {
+      groups.giveBack(hold);
+      throw error;
+    }
+    spent.forEach(bury);
+    return received.map(({ place, message }) => {
+      place.message = message;
+      place.receiptHandle = random.uuid();
+      flights.set(place.receiptHandle, place);
+      return toReceived(message, place.receiptHandle);
     });
   };
 
@@ -279,18 +281,15 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
     receive: (maxMessages, visibilityMs) => oneAtATime(() => handOut(maxMessages, visibilityMs)),
     acknowledge: (receiptHandle) =>
       oneAtATime(async () => {
-        const message = [...messages.values()].find(
-          ({ sequence }) =>
-            isInFlight(sequence) && flights.get(sequence)?.receiptHandle === receiptHandle,
-        );
-        if (message === undefined) return "stale";
-        await map.write([deleting(message)]);
-        messages.delete(message.sequence);
-        flights.delete(message.sequence);
+        const flight = flights.get(receiptHandle);
+        if (flight?.hold === undefined || flight.hold.visibleAt <= clock.now()) return "stale";
+        await map.write([deleting(flight.message)]);
+        flights.delete(receiptHandle);
+        groups.remove(flight);
         return "acknowledged";
       }),
     holds: (deduplicationId) =>
-      [...messages.values()].some((message) => message.deduplicationId === deduplicationId),
+      groups.some((message) => message.deduplicationId === deduplicationId),
     deadLetters: () => [...deadLetters.values()].sort((a, b) => (a.sequence < b.sequence ? -1 : 1)),
     redrive: (messageId) =>
       withDeadLetter(messageId, async (found) => {

@@ -227,6 +227,23 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
   });
 });
 
+test("sees no group behind the look-ahead while earlier messages fill it", async () => {
+  const queue = await openFifoQueue({
+    map: createMemoryStore().map("commands"),
+    clock: createVirtualClock(),
+    random: createSeededRandom(),
+    maxReceiveCount: 3,
+    lookAhead: 3,
+  });
+  await sendAll(queue, "a1", "a2", "a3", "b1", "c1");
+
+  const [a1] = await queue.receive(1, MINUTE_MS);
+  expect(bodies(await queue.receive(10, MINUTE_MS))).toEqual([]);
+
+  await acknowledgeAll(queue, [a1!]);
+  expect(bodies(await queue.receive(10, MINUTE_MS))).toEqual(["a2", "a3", "b1"]);
+});
+
 test("the error of a refused message states the limit of SQS", async () => {
   const queue = await openFifoQueue({
     map: createMemoryStore().map("commands"),
