@@ -177,11 +177,14 @@ const buildBench = async () => {
   await buildLoadBundles(join(folder, "handlers"));
 };
 
-/** The simulation and its worker process. */
+/** The simulation, the search for planted bugs, and their worker processes. */
 const buildSimulation = () =>
   build({
     ...BASE,
-    entryPoints: ["simulate", "worker"].map((name) => `test/system/simulation/${name}.ts`),
+    entryPoints: ["simulate", "worker", "bugs/hunt", "bugs/seeker"].map(
+      (name) => `test/system/simulation/${name}.ts`,
+    ),
+    entryNames: "[name]",
     outdir: join(DIST, "simulation"),
     outExtension: { ".js": ".mjs" },
     packages: "external",

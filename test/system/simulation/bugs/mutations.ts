@@ -1,0 +1,367 @@
+/**
+ * A bug that a developer could make: a change of one place in the sources.
+ *
+ * To add one: append it to `MUTATIONS`, run `npm run test:bugs -- --bug "part of its name" --note`, which writes a seed
+ * that finds it into seeds.json, and commit both. Decide on the bug before you look whether it is found. A bug without
+ * a finding seed stays, with `null`. After a change that gives seeds another meaning, `npm run test:bugs -- --note`
+ * replaces each seed that no longer finds its bug.
+ */
+export interface Mutation {
+  /** What the system does wrong. */
+  readonly name: string;
+  /** Source file, below `lib`. */
+  readonly file: string;
+  /** Text that occurs exactly once in the file, and its replacement. */
+  readonly find: string;
+  readonly replace: string;
+  /** Number of the invariant that has to break; absent: any. 0 is any other rule. */
+  readonly invariant?: number;
+}
+
+export const MUTATIONS: readonly Mutation[] = [
+  // Order in a lane.
+  {
+    name: "a command passes those that wait in its lane",
+    file: "engine/lane.ts",
+    find: "waiting: [...current.waiting, key] }",
+    replace: "waiting: [key, ...current.waiting] }",
+  },
+  {
+    name: "a command that leaves the middle of a lane takes those behind it along",
+    file: "engine/lane.ts",
+    find: "current.waiting.filter((other) => other !== key)",
+    replace: "current.waiting.slice(0, current.waiting.indexOf(key))",
+  },
+  {
+    name: "the next command of a lane gets no message",
+    file: "engine/finish.ts",
+    find: "if (next !== undefined && next !== before?.value.holder) {",
+    replace: "if (next !== undefined && next === before?.value.holder) {",
+  },
+  {
+    name: "a grant is confirmed although its command still waits",
+    file: "engine/advance.ts",
+    find: 'const isActive = status === "running" || status === "following";',
+    replace: 'const isActive = status !== "accepted";',
+  },
+  {
+    name: "the rest of a lane in a batch is acknowledged after a failure",
+    file: "platform/lambda/batch.ts",
+    find: "return { unfinished: items.slice(index), error };",
+    replace: "return { unfinished: [item], error };",
+  },
+  // Leases.
+  {
+    name: "an attempt begins although another one is running",
+    file: "engine/advance.ts",
+    find: "(state.lease ? state.lease.until <= now : state.notBefore <= now)",
+    replace: "state.notBefore <= now",
+  },
+  {
+    name: "a lease is taken from a live runner",
+    file: "ledger/lease.ts",
+    find: "if (found && found.value.until > clock.now()) return undefined;",
+    replace: "if (found?.value.by === by) return undefined;",
+  },
+  {
+    name: "a lease is not renewed",
+    file: "ledger/lease.ts",
+    find: "if (oursUntil - clock.now() > durationMs / 2) return true;",
+    replace: "if (oursUntil > 0) return true;",
+  },
+  {
+    name: "a sync sends without its lease",
+    file: "jobs/thresholds/sync.ts",
+    find: "if (!isHeld) throw notSent(",
+    replace: "if (!isHeld && !lease) throw notSent(",
+  },
+  // Ambiguity window.
+  {
+    name: "the window of a lost attempt begins with the attempt",
+    file: "engine/command-transitions.ts",
+    find: "markUncertain(command, lease?.until ?? now)",
+    replace: "markUncertain(command, command.attempts.at(-1)?.startedAt ?? lease?.until ?? now)",
+  },
+  {
+    name: "the window of an unanswered attempt begins with the attempt",
+    file: "engine/reply.ts",
+    find: "markUncertain(command, context.now)",
+    replace: "markUncertain(command, command.attempts.at(-1)?.startedAt ?? context.now)",
+  },
+  {
+    name: "the window begins with the first unanswered attempt",
+    file: "engine/after-ambiguous-send.ts",
+    find: "return now >= lastSentAt + account.ambiguityWindowMs",
+    replace: "return now >= uncertainty.firstSentAt + account.ambiguityWindowMs && lastSentAt > 0",
+  },
+  {
+    name: "a router is created again although its task may still be running",
+    file: "engine/after-ambiguous-send.ts",
+    find: "if (pending > 0) return checkAgain;",
+    replace: "if (pending > 0 && now < lastSentAt + account.ambiguityWindowMs) return checkAgain;",
+  },
+  {
+    name: "a conflict after a lost reply always means created",
+    file: "engine/after-ambiguous-send.ts",
+    find: 'return { kind: isListed(wanted, list) ? "done" : "refused" };',
+    replace: 'return { kind: isListed(wanted, list) || list ? "done" : "refused" };',
+  },
+  // Task ids.
+  {
+    name: "a router of another command is adopted",
+    file: "engine/after-ambiguous-send.ts",
+    find: 'if (task.state === "ERROR" || (await isClaimed(task.id))) return "other";',
+    replace: 'if (task.state === "ERROR" || (isClaimed === undefined)) return "other";',
+  },
+  {
+    name: "a task of two commands is recorded for the first only",
+    file: "engine/follow.ts",
+    find: "if (isOurs(first)) return;",
+    replace: "if (isOurs(first) || first.sharedAs) return;",
+  },
+  {
+    name: "a command ends with the first end of its tasks",
+    file: "engine/follow.ts",
+    find: "if (followed.some(({ end }) => !end)) return command;",
+    replace: "if (followed.every(({ end }) => !end)) return command;",
+  },
+  {
+    name: "a command whose tasks are not recorded is due at its deadline",
+    file: "engine/command.ts",
+    find: "return state.tasksRecorded ? deadline : 0;",
+    replace: "return deadline;",
+  },
+  {
+    name: "the event of a task is lost when the bus fails",
+    file: "engine/poller/task-end.ts",
+    find: "await publishNow(own, taskEvent(task, state, command));",
+    replace: "await publishNow(own, taskEvent(task, state, command)).catch(() => {});",
+  },
+  {
+    name: "a task is given up after five seconds instead of minutes",
+    file: "engine/task.ts",
+    find: "UNKNOWN_FOR_MS = 5 * 60 * 1000",
+    replace: "UNKNOWN_FOR_MS = 5 * 1000",
+  },
+  {
+    name: "a follower sees the end of a task of a project without rights",
+    file: "engine/poller/check-tasks.ts",
+    find: "!deps.access.maySee(followedBy, account, report.project);",
+    replace: "!deps.access.maySee(deps.ownSender, account, report.project);",
+  },
+  {
+    name: "the followers of a task share one record",
+    file: "engine/task.ts",
+    find: "task.command}`",
+    replace: "task.followedBy ?? task.command}`",
+  },
+  // Prune and thresholds sync.
+  {
+    name: "unwanted thresholds are deleted without prune",
+    file: "jobs/thresholds/threshold.ts",
+    find: "const unwanted = prune ? actual.filter(",
+    replace: "const unwanted = prune !== undefined ? actual.filter(",
+  },
+  {
+    name: "the event of a newer config counts as synced",
+    file: "jobs/thresholds/sync.ts",
+    find: "isAtMost(sequencer, sync.sequencer);",
+    replace: "isAtMost(sync.sequencer, sequencer);",
+  },
+  {
+    name: "a threshold that exists already counts as created",
+    file: "jobs/thresholds/apply.ts",
+    find: "await send(updateStorageEvent, bodyOf(threshold));\n    return isPerhapsOurs",
+    replace: "return isPerhapsOurs",
+  },
+  {
+    name: "a sync with changes left counts as complete",
+    file: "jobs/thresholds/threshold-sync.ts",
+    find: 'lasting.every(({ outcome }) => outcome === "done")',
+    replace: 'lasting.every(({ outcome }) => outcome !== "failed")',
+  },
+  {
+    name: "changes that cannot be listed are not recorded before they are sent",
+    file: "jobs/thresholds/threshold-sync.ts",
+    find: '...(facts.actualFrom === "ledger" && { applied: intendedBy(sync) }),',
+    replace: '...(facts.actualFrom === "ledger" && { applied: sync.remembered }),',
+  },
+  {
+    name: "a sync applies a config that was replaced meanwhile",
+    file: "jobs/thresholds/sync.ts",
+    find: "(await source.read())?.version !== facts.source.version",
+    replace: "(await source.read()) === undefined && facts.source.version",
+  },
+  // Deduplication and outbox.
+  {
+    name: "events that the bus did not take leave the outbox",
+    file: "ledger/outbox.ts",
+    find: "outbox: current.outbox.filter(({ deduplicationId }) => !published.has(deduplicationId)),",
+    replace: "outbox: published ? [] : current.outbox,",
+  },
+  {
+    name: "a command is sent before its acceptance is published",
+    file: "engine/advance.ts",
+    find: "if (next.outbox.length > 0) throw new Error(",
+    replace: "if (next.outbox.length > 1) throw new Error(",
+  },
+  {
+    name: "another request with the same operation counts as a repeat",
+    file: "engine/accept.ts",
+    find: "known.value.fingerprint === requestFingerprint(request, deps.fingerprintKey)",
+    replace: "known.value.operation === request.operation.id",
+  },
+  {
+    name: "two messages for one command count as one",
+    file: "engine/queue-message.ts",
+    find: "deduplicationId: random.uuid(),",
+    replace: "deduplicationId: random ? groupIdOf(command) : command,",
+  },
+  // Deadlines.
+  {
+    name: "a command is sent after its deadline",
+    file: "engine/advance.ts",
+    find: "if (now >= command.deadline) {",
+    replace: "if (now >= command.deadline && command.attemptCount > 0) {",
+  },
+  {
+    name: "a command in its lane is not due at its deadline",
+    file: "engine/command.ts",
+    find: "return Math.min(state.lookAt ?? deadline, deadline);",
+    replace: "return state.lookAt;",
+  },
+  // After.
+  {
+    name: "a dry run lets the commands after it start",
+    file: "engine/dependencies.ts",
+    find: 'outcome === "dry-run" && !waiting.dryRun',
+    replace: 'outcome === "dry-run" && waiting.dryRun',
+  },
+  {
+    name: "a command waits for one of the commands of after only",
+    file: "engine/dependencies.ts",
+    find: "if (others.every((other) => other && isEnded(other)))",
+    replace: "if (others.some((other) => other && isEnded(other)))",
+  },
+  {
+    name: "commands that wait for each other are not found",
+    file: "engine/dependencies.ts",
+    find: 'const isNew = command.state.status === "accepted";',
+    replace: 'const isNew = command.state.status === "waiting" && command.after === undefined;',
+  },
+  // Guards and dry runs.
+  {
+    name: "guards are read before the first attempt only",
+    file: "engine/preflight.ts",
+    find: "of (command.guards ?? []).entries()) {",
+    replace: "of (command.attemptCount > 0 ? [] : (command.guards ?? [])).entries()) {",
+  },
+  {
+    name: "a guard that breaks after a lost reply cancels the command",
+    file: "engine/preflight.ts",
+    find: "return command.uncertain\n    ? leaveUnknown",
+    replace: "return command.uncertain && !command.guards\n    ? leaveUnknown",
+  },
+  {
+    name: "a dry run reads no guards",
+    file: "engine/preflight.ts",
+    find: "of (command.guards ?? []).entries()) {",
+    replace: "of (command.dryRun ? [] : (command.guards ?? [])).entries()) {",
+  },
+  // Cancel and resolve.
+  {
+    name: "an operator cancels a command with a request in flight",
+    file: "admin/operator-actions.ts",
+    find: '|| command.state.status === "following" || leaseOf(command)) return found;',
+    replace: '|| command.state.status === "following") return found;',
+  },
+  {
+    name: "a cancelled command with a lost reply counts as without effect",
+    file: "admin/operator-actions.ts",
+    find: "return command.uncertain\n    ? leaveUnknown",
+    replace: "return command.uncertain && command.guards\n    ? leaveUnknown",
+  },
+  {
+    name: "an outcome is resolved twice",
+    file: "engine/command-transitions.ts",
+    find: '=== "unknown-outcome" && !command.resolution',
+    replace: '=== "unknown-outcome"',
+  },
+  {
+    name: "the task of a cancelled follow-task is still checked",
+    file: "engine/finish.ts",
+    find: "await leaveTasks(deps, command);",
+    replace: "",
+  },
+  // Retention.
+  {
+    name: "a command is deleted before its request is too old",
+    file: "ledger/retention.ts",
+    find: "LEDGER_RETENTION_MS = 60 * DAY_MS",
+    replace: "LEDGER_RETENTION_MS = 6 * DAY_MS",
+  },
+  {
+    name: "a command with unpublished events expires",
+    file: "engine/command.ts",
+    find: '"endedAt" in state && state.settled ?',
+    replace: '"endedAt" in state ?',
+  },
+  // Rejections.
+  {
+    name: "a repeated rejection has another time",
+    file: "engine/rejection.ts",
+    find: "return (known ?? rejection).rejectedAt;",
+    replace: "return rejection.rejectedAt;",
+  },
+  {
+    name: "a rejection before and one after the command have one id",
+    file: "engine/rejection.ts",
+    find: '...(isTaken ? ["taken"] : [])',
+    replace: "",
+  },
+  // Price snapshots and AI tasks.
+  {
+    name: "an older price replaces a newer one",
+    file: "jobs/prices/capture-item.ts",
+    find: "lastRun.bucket >= bucket;",
+    replace: "lastRun.bucket === bucket;",
+  },
+  {
+    name: "the baseline publishes ends of AI tasks",
+    file: "jobs/ai-tasks/read-list.ts",
+    find: "const isBaseline = run.watch.fullReadAt === undefined;",
+    replace:
+      "const isBaseline = run.watch.fullReadAt === undefined && run.watch.nextPage === undefined;",
+  },
+  {
+    name: "the end of an AI task is published again",
+    file: "jobs/ai-tasks/ai-task.ts",
+    find: 'if (task?.state.kind === "ended" && task.state.isTold) return task;',
+    replace: 'if (task?.state.kind === "ended" && task.outbox.length > 0) return task;',
+  },
+  // Wakes and due entries.
+  {
+    name: "a pause between attempts ends without a wake signal",
+    file: "engine/advance.ts",
+    find: 'else if (attempted.state.status === "running") await deps.waker.wakeAt(attempted.state.lookAt);',
+    replace: 'else if (attempted.state.status === "running") return;',
+  },
+  {
+    name: "a grant of a lane is never checked",
+    file: "engine/lane.ts",
+    find: "dueAt: (lane) => (lane.holder === undefined ? undefined : lane.checkAt),",
+    replace: "dueAt: () => undefined,",
+  },
+  {
+    name: "the first check of a task has no wake signal",
+    file: "engine/follow.ts",
+    find: "await deps.waker.wakeAt(now + FIRST_CHECK_MS);",
+    replace: "",
+  },
+  {
+    name: "the poller sleeps past entries that become due",
+    file: "engine/poller/poll.ts",
+    find: "const MAX_SLEEP_MS = 1_000;",
+    replace: "const MAX_SLEEP_MS = 60_000;",
+  },
+];

@@ -1,0 +1,24 @@
+import { afterAll, expect, test } from "vitest";
+import { mutatedSource, openMutatedBuilds } from "./bugs/mutated.ts";
+import { MUTATIONS } from "./bugs/mutations.ts";
+import noted from "./bugs/seeds.json" with { type: "json" };
+import { seek } from "./bugs/seek.ts";
+
+const SEEDS: Readonly<Record<string, number | null>> = noted;
+
+const builds = await openMutatedBuilds();
+afterAll(() => builds.close());
+
+test("every planted bug has one name and one place", () => {
+  for (const mutation of MUTATIONS) mutatedSource(mutation);
+
+  expect(Object.keys(SEEDS)).toEqual(MUTATIONS.map(({ name }) => name));
+});
+
+test.each(MUTATIONS.filter(({ name }) => SEEDS[name] !== null))("finds that $name", async (bug) => {
+  const simulation = await builds.build(bug);
+
+  const found = await seek({ simulation, invariant: bug.invariant, seeds: [SEEDS[bug.name] ?? 0] });
+
+  expect(found).toBeDefined();
+});
