@@ -91,6 +91,8 @@ export interface FifoQueueOptions {
   readonly maxReceiveCount: number;
   /** Number of messages, the oldest ones, in which a receive looks for available groups. Default: all. */
   readonly lookAhead?: number;
+  /** Called when there is a new message, a redriven one included. */
+  readonly onMessage?: () => void;
 }
 
 /** A message as a Lambda event source delivers it; every attribute is text, as in SQS. */
@@ -118,6 +120,13 @@ export interface FifoQueue extends CommandQueue {
   receive(maxMessages: number, visibilityMs: number): Promise<readonly ReceivedMessage[]>;
   /** Removes the message. `stale`: its visibility timeout has passed, so it is delivered again. */
   acknowledge(receiptHandle: string): Promise<"acknowledged" | "stale">;
+  /**
+   * When a message can be received, epoch ms: the present if one can be now; undefined for a queue without
+   * messages.
+   */
+  nextAt(): number | undefined;
+  /** Number of messages, waiting or in flight, without dead letters. */
+  size(): number;
   /** Reports whether a message with this deduplication id waits or is being handled. */
   holds(deduplicationId: string): boolean;
   /** All dead letters, in the order of sending. */
@@ -198,6 +207,7 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
     groups.add(message);
     duplicates.add(deduplication);
     lastSequence = message.sequence;
+    options.onMessage?.();
   };
 
   const add = async (message: CommandMessage): Promise<void> => {
@@ -221,6 +231,10 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
       return done;
     });
 
+  const release = (now: number): void => {
+    for (const { receiptHandle } of groups.release(now)) flights.delete(receiptHandle);
+  };
+
   /** Takes the oldest available messages, and the spent ones among them, which count for nothing. */
   const take = (maxMessages: number, visibleAt: number) => {
     let wanted = maxMessages;
@@ -241,7 +255,7 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
     visibilityMs: number,
   ): Promise<readonly ReceivedMessage[]> => {
     const now = clock.now();
-    for (const { receiptHandle } of groups.release(now)) flights.delete(receiptHandle);
+    release(now);
     const hold = take(maxMessages, now + visibilityMs);
     if (hold.places.length === 0) return [];
     const spent = hold.places.filter(({ message }) => isSpent(message));
@@ -288,6 +302,12 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
         groups.remove(flight);
         return "acknowledged";
       }),
+    nextAt() {
+      const now = clock.now();
+      release(now);
+      return groups.nextAt(now);
+    },
+    size: () => groups.size(),
     holds: (deduplicationId) =>
       groups.some((message) => message.deduplicationId === deduplicationId),
     deadLetters: () => [...deadLetters.values()].sort((a, b) => (a.sequence < b.sequence ? -1 : 1)),

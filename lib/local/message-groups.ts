@@ -48,6 +48,10 @@ export interface MessageGroups<M extends Ordered> {
   giveBack(hold: Hold<M>): readonly Place<M>[];
   /** Removes a message in flight for good. */
   remove(place: Place<M>): void;
+  /** When a message is available after a release, epoch ms; undefined if none is in flight or waiting. */
+  nextAt(now: number): number | undefined;
+  /** Number of messages, in flight or waiting. */
+  size(): number;
   /** Reports whether a message fits. Takes time in proportion to all messages. */
   some(fits: (message: M) => boolean): boolean;
 }
@@ -113,8 +117,8 @@ export const createMessageGroups = <M extends Ordered>(lookAhead: number): Messa
     return held;
   };
 
-  /** The next available group that no other receive holds. */
-  const nextGroup = (hold: Hold<M>): Group<M> | undefined => {
+  /** The next available group that no other receive than this one holds. */
+  const nextGroup = (hold?: Hold<M>): Group<M> | undefined => {
     for (let top = candidates.peek(); top; top = candidates.peek()) {
       const { group, sequence } = top;
       const isFree = group.hold === undefined || group.hold === hold;
@@ -164,6 +168,15 @@ export const createMessageGroups = <M extends Ordered>(lookAhead: number): Messa
       const next = behind.pop();
       if (next) admit(next);
     },
+    nextAt(now) {
+      if (nextGroup()) return now;
+      for (let hold = holds.peek(); hold; hold = holds.peek()) {
+        if (hold.places.some((place) => place.hold === hold)) return hold.visibleAt;
+        holds.pop();
+      }
+      return undefined;
+    },
+    size: () => places.size,
     some: (fits) => [...places].some(({ message }) => fits(message)),
   };
 };

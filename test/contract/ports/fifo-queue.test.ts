@@ -227,6 +227,30 @@ describe.each(storeKinds)("the local FIFO queue, $storeName", ({ createStore }) 
   });
 });
 
+test("reports when a message can be received, and how many there are", async () => {
+  const clock = createVirtualClock();
+  const queue = await openFifoQueue({
+    map: createMemoryStore().map("commands"),
+    clock,
+    random: createSeededRandom(),
+    maxReceiveCount: 3,
+  });
+  expect(queue.nextAt()).toBeUndefined();
+  await sendAll(queue, "a1", "a2");
+  expect([queue.nextAt(), queue.size()]).toEqual([clock.now(), 2]);
+
+  const visibleAt = clock.now() + MINUTE_MS;
+  const [a1] = await queue.receive(1, MINUTE_MS);
+  await clock.advance(1000);
+  expect([queue.nextAt(), queue.size()]).toEqual([visibleAt, 2]);
+
+  await acknowledgeAll(queue, [a1!]);
+  expect([queue.nextAt(), queue.size()]).toEqual([clock.now(), 1]);
+  await queue.receive(1, 2 * MINUTE_MS);
+  // Not the time-out of the acknowledged message.
+  expect(queue.nextAt()).toBe(clock.now() + 2 * MINUTE_MS);
+});
+
 test("sees no group behind the look-ahead while earlier messages fill it", async () => {
   const queue = await openFifoQueue({
     map: createMemoryStore().map("commands"),
