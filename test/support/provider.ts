@@ -1,5 +1,7 @@
 import { formatWireJson } from "../../lib/contract/json.ts";
 import type { Clock } from "../../lib/platform/ports/clock.ts";
+import type { Account } from "../../lib/provider/accounts.ts";
+import type { Client } from "../../lib/provider/client.ts";
 import { createService } from "../../lib/service/service.ts";
 import { BUILT_IN_API_KEYS } from "../../lib/service/state/keys.ts";
 import type { State } from "../../lib/service/state/state.ts";
@@ -47,6 +49,16 @@ export const startProvider = async (
     },
   };
 };
+
+/** An account at a provider that grants every permit at once. */
+export const grantingAccount = (name: string, client: Client): Account => ({
+  name,
+  client,
+  ambiguityWindowMs: 300_000,
+  canList: true,
+  ready: async () => ({ kind: "ready" }),
+  pathOf: ({ path }) => path,
+});
 
 export const json = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   new Response(body === undefined ? null : formatWireJson(body), {

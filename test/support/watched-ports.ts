@@ -11,15 +11,19 @@ import type { Fetch, Provider } from "./provider.ts";
 /** Makes a port call by its name; with a limit, for that many entries only. */
 export type Call = <T>(name: string, effect: (limit?: number) => Promise<T>) => Promise<T>;
 
-const watchedLedger = (call: Call, ledger: Ledger): Ledger => ({
+/** The same ledger, with every call made by `call`. */
+export const watchedLedger = (call: Call, ledger: Ledger): Ledger => ({
   read: (key) => call(`ledger.read ${key}`, () => ledger.read(key)),
   write: (item) => call(`ledger.write ${item.key}`, () => ledger.write(item)),
   listDue: (until, limit) => call("ledger.listDue", () => ledger.listDue(until, limit)),
   list: (...page) => call("ledger.list", () => ledger.list(...page)),
 });
 
-/** The port never rejects: a failure is an outcome of each entry, unless the invocation was killed. */
-const watchedBus = (call: Call, bus: EventBus): EventBus => ({
+/**
+ * The same bus, with every call made by `call`. The port never rejects: a failure is an outcome of each
+ * entry, unless the invocation was killed.
+ */
+export const watchedBus = (call: Call, bus: EventBus): EventBus => ({
   publish: async (entries) => {
     const failed = { kind: "failed", code: "fault", message: "" } as const;
     try {

@@ -32,7 +32,7 @@ import {
 import { type Around, untouched } from "./faults.ts";
 import { createRecordingLog } from "./logs.ts";
 import { createMemoryLedger } from "./memory-ledger.ts";
-import type { Provider } from "./provider.ts";
+import { grantingAccount, type Provider } from "./provider.ts";
 import { createRecordingBus } from "./recording-bus.ts";
 import { createRecordingMetrics } from "./recording-metrics.ts";
 import { createSeededRandom } from "./seeded-random.ts";
@@ -140,15 +140,7 @@ export const createWorld = async (options: WorldOptions) => {
       metrics,
       access,
       accountOf: (name) =>
-        accounts[name] && {
-          name,
-          client,
-          ambiguityWindowMs: 300_000,
-          canList: true,
-          ready: async () => ({ kind: "ready" }),
-          pathOf: ({ path }) => path,
-          ...accounts[name],
-        },
+        accounts[name] && { ...grantingAccount(name, client), ...accounts[name] },
       ownSender,
       fingerprintKey: FINGERPRINT_KEY,
       runner: `runner-${invocation}`,

@@ -1,17 +1,22 @@
 import { aiTaskKey, aiTasks } from "../../../../lib/jobs/ai-tasks/ai-task.ts";
 import { aiWatches } from "../../../../lib/jobs/ai-tasks/ai-watch.ts";
 import { watchAiTasks } from "../../../../lib/jobs/ai-tasks/watch-ai-tasks.ts";
-import { ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/deployment.ts";
+import type { EventBus } from "../../../../lib/platform/ports/bus.ts";
 import type { Clock } from "../../../../lib/platform/ports/clock.ts";
-import { createClient } from "../../../../lib/provider/client.ts";
 import { createRateLimitedClient } from "../../../../lib/provider/retrying-client.ts";
 import { type Around, untouched } from "../../../support/faults.ts";
 import { createRecordingLog } from "../../../support/logs.ts";
 import { createMemoryLedger } from "../../../support/memory-ledger.ts";
-import type { Provider } from "../../../support/provider.ts";
+import { grantingAccount, type Provider } from "../../../support/provider.ts";
 import { createRecordingBus } from "../../../support/recording-bus.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import { createVirtualClock, type VirtualClock } from "../../../support/virtual-clock.ts";
+import {
+  type Call,
+  watchedBus,
+  watchedClient,
+  watchedLedger,
+} from "../../../support/watched-ports.ts";
 
 const ACCOUNT = "local";
 const RUN_MS = 50_000;
@@ -49,12 +54,6 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
       asleep -= 1;
     },
   };
-  /** Attempts have no timeout of their own here. */
-  const patient: Clock = {
-    now: clock.now,
-    sleep: (_ms, signal) =>
-      new Promise((resolve) => signal?.addEventListener("abort", () => resolve())),
-  };
 
   const expectDurable = async (
     detailType: string,
@@ -71,60 +70,38 @@ export const createAiWorld = ({ provider: open, around = untouched }: WorldOptio
     if (stored?.value.state.kind !== kind) lies.push(`${detailType} of ${taskId}`);
   };
 
+  const truthfulBus: EventBus = {
+    publish: async (entries) => {
+      for (const { detailType, detail } of entries) {
+        // The recording bus checks the rest of the event against the catalogue.
+        await expectDurable(detailType, detail.data as Parameters<typeof expectDurable>[1]);
+      }
+      return bus.publish(entries);
+    },
+  };
+
   const portsOf = (invocation: number) => {
-    const call = <T>(name: string, effect: (limit?: number) => Promise<T>) => {
+    const call: Call = (name, effect) => {
       calls.push(name);
       return around({ name, invocation }, effect);
     };
-    const client = createClient({
-      baseUrl: "http://provider.test",
-      apiKey: async () => provider.apiKey,
-      fetch: (request) => call("fetch", () => provider.fetch(request)),
-      clock: patient,
-      attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-      paths: {},
-    });
     const deps = {
-      ledger: {
-        read: (key: string) => call(`ledger.read ${key}`, () => ledger.read(key)),
-        write: (item: Parameters<typeof ledger.write>[0]) =>
-          call(`ledger.write ${item.key}`, () => ledger.write(item)),
-        listDue: ledger.listDue,
-        list: ledger.list,
-      },
-      bus: {
-        publish: async (entries: Parameters<typeof bus.publish>[0]) => {
-          for (const { detailType, detail } of entries) {
-            // The recording bus checks the rest of the event against the catalogue.
-            await expectDurable(detailType, detail.data as Parameters<typeof expectDurable>[1]);
-          }
-          try {
-            return await call("bus.publish", (limit) => bus.publish(entries.slice(0, limit)));
-          } catch (error) {
-            if (error instanceof Error && error.name === "Killed") throw error;
-            return entries.map(() => ({ kind: "failed", code: "fault", message: "" }) as const);
-          }
-        },
-      },
+      ledger: watchedLedger(call, ledger),
+      bus: watchedBus(call, truthfulBus),
       clock: countedClock,
       random: createSeededRandom(invocation),
       log,
     };
-    return { deps, account: { name: ACCOUNT, client, ambiguityWindowMs: 300_000, canList: true } };
+    return { deps, client: watchedClient(call, provider, clock) };
   };
 
   /** Runs the job once. @returns the error that it rejected with, or undefined */
   const run = async (options: RunOptions = {}): Promise<unknown> => {
     invocations += 1;
-    const { deps, ...ports } = portsOf(invocations);
+    const { deps, client } = portsOf(invocations);
     const { taskName, requestsPerSecond = Number.POSITIVE_INFINITY } = options;
-    const ready = async () => ({ kind: "ready" as const });
-    const client = createRateLimitedClient(ports.account.client, {
-      clock: countedClock,
-      requestsPerSecond,
-    });
-    const pathOf = ({ path }: { readonly path: string }) => path;
-    const account = { ...ports.account, client, ready, pathOf };
+    const pace = { clock: countedClock, requestsPerSecond };
+    const account = grantingAccount(ACCOUNT, createRateLimitedClient(client, pace));
     const durationMs = options.durationMs ?? RUN_MS;
     const over = new AbortController();
     void clock.sleep(durationMs).then(() => over.abort());

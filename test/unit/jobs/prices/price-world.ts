@@ -8,23 +8,27 @@ import {
   priceRuns,
 } from "../../../../lib/jobs/prices/price.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/deployment.ts";
-import type { BusEntry } from "../../../../lib/platform/ports/bus.ts";
-import type { Clock } from "../../../../lib/platform/ports/clock.ts";
+import type { BusEntry, EventBus } from "../../../../lib/platform/ports/bus.ts";
 import type { JobDeps } from "../../../../lib/platform/ports/job.ts";
-import type { Ledger } from "../../../../lib/platform/ports/ledger.ts";
 import type { Account } from "../../../../lib/provider/accounts.ts";
 import { openAccounts } from "../../../../lib/provider/accounts.ts";
 import { parseAccounts } from "../../../../lib/provider/accounts-config.ts";
-import { createClient } from "../../../../lib/provider/client.ts";
 import { BUILT_IN_API_KEYS } from "../../../../lib/service/state/keys.ts";
 import type { State } from "../../../../lib/service/state/state.ts";
 import { type Around, untouched } from "../../../support/faults.ts";
 import { createRecordingLog } from "../../../support/logs.ts";
 import { createMemoryLedger } from "../../../support/memory-ledger.ts";
-import type { Fetch } from "../../../support/provider.ts";
+import { type Fetch, grantingAccount } from "../../../support/provider.ts";
 import { createRecordingBus } from "../../../support/recording-bus.ts";
 import { createRecordingMetrics } from "../../../support/recording-metrics.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
+import {
+  type Call,
+  watchedBus,
+  watchedClient,
+  watchedFetch,
+  watchedLedger,
+} from "../../../support/watched-ports.ts";
 import { startService } from "../../service/harness.ts";
 
 export const ACCOUNT = "acme";
@@ -69,7 +73,7 @@ export interface RunOptions {
 export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
   const { around = untouched, between = (service: Fetch) => service } = options;
   const { service, clock } = await startService(options.state ? { state: options.state } : {});
-  const provider = between(service.fetch);
+  const fetchThere = between(service.fetch);
   const ledger = createMemoryLedger();
   const bus = createRecordingBus(ledger, ACCOUNT);
   const log = createRecordingLog();
@@ -91,38 +95,37 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
     if (known === undefined || known < (data.number ?? 1)) lies.push(detailType);
   };
 
+  const truthfulBus: EventBus = {
+    publish: async (entries) => {
+      for (const entry of entries) await checkTruth(entry);
+      return bus.publish(entries);
+    },
+  };
+
   /** A real rate limiter, or one that always grants. */
-  const accountOf = (deps: JobDeps, fetchThere: Fetch): Account => {
-    const apiKey = async () => BUILT_IN_API_KEYS.first;
-    const provider = { baseUrl: "http://provider.test", apiKey, paths: {} };
-    const facts = { ambiguityWindowMs: 300_000, canList: true };
+  const accountOf = (deps: JobDeps, call: Call): Account => {
+    const provider = { fetch: fetchThere, apiKey: BUILT_IN_API_KEYS.first };
     const { requestsPerSecond: requests_per_second } = options;
-    if (requests_per_second === undefined) {
-      // An attempt has no time limit of its own here.
-      const sleep: Clock["sleep"] = (_ms, signal) =>
-        new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
-      const patient = { now: clock.now, sleep };
-      const calls = { fetch: fetchThere, clock: patient, attemptTimeoutMs: ATTEMPT_TIMEOUT_MS };
-      const client = createClient({ ...provider, ...calls });
-      return {
-        name: ACCOUNT,
-        client,
-        ready: async () => ({ kind: "ready" }),
-        pathOf: ({ path }) => path,
-        ...facts,
-      };
-    }
+    if (requests_per_second === undefined)
+      return grantingAccount(ACCOUNT, watchedClient(call, provider, clock));
     const account = { name: ACCOUNT, senders: ["own"], requests_per_second };
     const ports = {
       ...deps,
       metrics: createRecordingMetrics(),
-      secrets: { read: apiKey },
+      secrets: { read: async () => provider.apiKey },
       environment: {},
-      fetch: fetchThere,
+      fetch: watchedFetch(call, provider),
       attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     };
     const config = parseAccounts({ accounts: [account] });
-    const opened = openAccounts(config, ports, { ...provider, ...facts })(ACCOUNT);
+    const own = {
+      baseUrl: "http://provider.test",
+      apiKey: ports.secrets.read,
+      paths: {},
+      ambiguityWindowMs: 300_000,
+      canList: true,
+    };
+    const opened = openAccounts(config, ports, own)(ACCOUNT);
     if (!opened) throw new Error("no account");
     return opened;
   };
@@ -130,31 +133,10 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
   const newInvocation = () => {
     invocations += 1;
     const invocation = invocations;
-    const call = <T>(name: string, effect: (limit?: number) => Promise<T>) =>
-      around({ name, invocation }, effect);
-    const guarded: Ledger = {
-      read: (key) => call(`ledger.read ${key}`, () => ledger.read(key)),
-      write: (item) => call(`ledger.write ${item.key}`, () => ledger.write(item)),
-      listDue: ledger.listDue,
-      list: ledger.list,
-    };
-    const failed = { kind: "failed", code: "fault", message: "" } as const;
+    const call: Call = (name, effect) => around({ name, invocation }, effect);
     const deps: JobDeps = {
-      ledger: guarded,
-      bus: {
-        // The port never rejects: a failure is an outcome of its entry, except in a killed process.
-        publish: async (entries) => {
-          try {
-            return await call("bus.publish", async () => {
-              for (const entry of entries) await checkTruth(entry);
-              return bus.publish(entries);
-            });
-          } catch (error) {
-            if (error instanceof Error && error.name === "Killed") throw error;
-            return entries.map(() => failed);
-          }
-        },
-      },
+      ledger: watchedLedger(call, ledger),
+      bus: watchedBus(call, truthfulBus),
       clock: {
         now: clock.now,
         sleep: options.sleep ? clock.sleep : (ms) => clock.advance(ms),
@@ -162,9 +144,7 @@ export const createPriceWorld = async (options: PriceWorldOptions = {}) => {
       random,
       log,
     };
-    const fetchThere = (request: Request) =>
-      call(`fetch ${new URL(request.url).pathname}`, () => provider(request));
-    return { deps: { ...deps, metrics }, account: accountOf(deps, fetchThere), call };
+    return { deps: { ...deps, metrics }, account: accountOf(deps, call), call };
   };
 
   return {
