@@ -14,9 +14,9 @@ import { createSqsDeadLetters } from "../../../lib/platform/aws/sqs-dead-letters
 import { createSqsCommandQueue, createSqsWaker } from "../../../lib/platform/aws/sqs-queues.ts";
 import { createSsmSecrets } from "../../../lib/platform/aws/ssm-secrets.ts";
 import type { HeldDeadLetter } from "../../../lib/platform/ports/dead-letters.ts";
-import { endlessBody, halfABody, noAnswer, openBlackHole } from "../../support/black-hole.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
+import { endlessBody, halfABody, noAnswer, openBlackHole } from "./black-hole.ts";
 
 const open = async (...[silence]: Parameters<typeof openBlackHole>) => {
   const hole = await openBlackHole(silence);

@@ -10,7 +10,7 @@ import { printResult } from "../../../lib/cli/render.ts";
 import { replyText } from "../../../lib/cli/reply-text.ts";
 import { stateText } from "../../../lib/cli/request-state.ts";
 import type { PriceChangeView } from "../../../lib/jobs/prices/memory.ts";
-import { openTerminal, tooWide, WIDTHS } from "../../support/terminal.ts";
+import { openTerminal, tooWide, WIDTHS } from "./terminal.ts";
 
 const UUID = "01a1fc44-8176-75c7-8616-b92ef599574a";
 const LONG_ID = "nightly-scale-up-of-my-container-in-region-76-2026-01-31";

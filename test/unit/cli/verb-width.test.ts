@@ -8,7 +8,7 @@ import { createProgram } from "../../../lib/cli/program.ts";
 import { printNote } from "../../../lib/cli/render.ts";
 import { COMMANDED, READS } from "../../../lib/contract/operations.ts";
 import { type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
-import { openTerminal, tooWide, WIDTHS } from "../../support/terminal.ts";
+import { openTerminal, tooWide, WIDTHS } from "./terminal.ts";
 
 const LONG_ID = "nightly-scale-up-of-my-container-in-region-76-2026-01-31";
 const ACCOUNT = "production-of-the-platform-team";

@@ -2,10 +2,10 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { lanes } from "../../../lib/engine/lane.ts";
 import { pollDue } from "../../../lib/engine/poller/poll.ts";
-import { createExclusiveProvider } from "../../support/exclusive-provider.ts";
 import { type Around, createFaults } from "../../support/faults.ts";
 import { requestOf } from "../../support/requests.ts";
 import { createWorld, SENDER, type World } from "../../support/world.ts";
+import { createExclusiveProvider } from "./exclusive-provider.ts";
 
 const TASK_MS = 5_000;
 

@@ -4,7 +4,7 @@ import { ERROR_BODIES } from "../../../lib/contract/error-responses.ts";
 import { parseWireJson } from "../../../lib/contract/json.ts";
 import type { Operation } from "../../../lib/contract/operation.ts";
 import { OPERATIONS } from "../../../lib/contract/operations.ts";
-import type { DescribedOperation, RandomRequest } from "../../support/random-request.ts";
+import type { DescribedOperation, RandomRequest } from "./random-request.ts";
 
 export interface Answered {
   readonly status: number;

@@ -1,6 +1,6 @@
 import { BUILT_IN_API_KEYS } from "../../../lib/service/state/keys.ts";
 import { builtInState } from "../../../lib/service/state/state.ts";
-import type { World } from "../../support/random-request.ts";
+import type { World } from "./random-request.ts";
 
 /** All values of the state by field name. */
 const collect = (value: unknown, name: string, into: Map<string, unknown[]>): void => {

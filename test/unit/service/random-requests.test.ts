@@ -2,6 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createOpenApi } from "../../../lib/contract/openapi.ts";
 import { createMemoryStore, type Store } from "../../../lib/service/store.ts";
+import { type Answered, checkAnswer, contractOf } from "./answer-rules.ts";
+import { builtInWorld } from "./built-in-world.ts";
+import { startService } from "./harness.ts";
 import {
   type DescribedOperation,
   fittingRequests,
@@ -10,10 +13,7 @@ import {
   readDocument,
   strangeRequests,
   toRequest,
-} from "../../support/random-request.ts";
-import { type Answered, checkAnswer, contractOf } from "./answer-rules.ts";
-import { builtInWorld } from "./built-in-world.ts";
-import { startService } from "./harness.ts";
+} from "./random-request.ts";
 
 /** The same requests in every run. To search for bugs, `FC_SEED` selects others and `FC_TIMES` sets their number. */
 const seed = Number(process.env.FC_SEED ?? 20260101);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { deployStage } from "../../../../lib/cli/stage/deploy.ts";
 import type { StagePackage } from "../../../../lib/cli/stage/stage-package.ts";
-import { createFakeStacks, eventOf, type FakeAws } from "../../../support/fake-stacks.ts";
+import { createFakeStacks, eventOf, type FakeAws } from "./fake-stacks.ts";
 
 const TEMPLATE = { AWSTemplateFormatVersion: "", Description: "", Resources: {}, Outputs: {} };
 const STAGE: StagePackage = {

@@ -1,5 +1,5 @@
-import { json, type SeenRequest, scriptProvider } from "./provider.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
+import { json, type SeenRequest, scriptProvider } from "../../support/provider.ts";
+import type { VirtualClock } from "../../support/virtual-clock.ts";
 
 export interface ExclusiveProviderOptions {
   readonly clock: VirtualClock;

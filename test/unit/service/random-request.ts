@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import * as z from "zod";
-import { formatWireJson } from "../../lib/contract/json.ts";
-import type { OpenApiDocument } from "../../lib/contract/openapi.ts";
+import { formatWireJson } from "../../../lib/contract/json.ts";
+import type { OpenApiDocument } from "../../../lib/contract/openapi.ts";
 import {
   hostileAuthorization,
   hostileContentType,

@@ -4,7 +4,7 @@ import type {
   Stack,
   StackEvent,
   Stacks,
-} from "../../lib/cli/stage/stacks.ts";
+} from "../../../../lib/cli/stage/stacks.ts";
 
 /** What the fake AWS does; each has a default of a deployment that succeeds. */
 export interface FakeAws {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { formatWireJson } from "../../lib/contract/json.ts";
+import { formatWireJson } from "../../../lib/contract/json.ts";
 
 type Path = readonly (string | number)[];
 
