@@ -250,3 +250,13 @@ test.each([
   expect(Object.prototype).not.toHaveProperty("polluted");
   expect(formatWireJson(read)).toBe(text.replace("\\u005f", "_"));
 });
+
+test.each([parseWireJson, parseRequestJson, parseMoneyJson])(
+  "%o refuses more than 200 levels, which would overflow the stack of a later step",
+  (parse) => {
+    const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+
+    expect(() => parse(deep(200))).not.toThrow();
+    expect(() => parse(deep(202))).toThrow("deeper than 200 levels");
+  },
+);

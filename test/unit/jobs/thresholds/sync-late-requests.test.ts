@@ -1,5 +1,10 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
 import { expect, test } from "vitest";
+import {
+  beginChanges,
+  endChanges,
+  type Sync,
+} from "../../../../lib/jobs/thresholds/threshold-sync.ts";
 import { createThresholdWorld, type ThresholdWorldOptions } from "./threshold-world.ts";
 
 /*
@@ -151,4 +156,32 @@ test("a create that arrives during a slow sync is deleted by the next one", asyn
   await world.sync();
 
   expect(await world.actual()).toEqual(["reaching_used_space - b 500"]);
+});
+
+test("what a sync sent after another one had taken over is undone", async () => {
+  const world = await createBlindWorld(EMPTY);
+  const { deps } = world.newInvocation();
+  const at = world.clock.now();
+  const threshold = { name: "reaching_used_space", bucket_name: "a", limit: "500" } as const;
+  const changes = [{ action: "create", threshold } as const];
+  const config = { clientId: undefined, prune: true, thresholds: [threshold], digest: "a" };
+  const cause = { kind: "schedule", eventId: "tick" } as const;
+  const source = { name: "thresholds.yaml", version: "0" };
+  const slow: Sync = {
+    ...{ deps, key: "local", stored: undefined, remembered: [], endsAt: at + LEASE_MS },
+    ...{ plan: { changes, unchangedCount: 0 }, ambiguityWindowMs: AMBIGUITY_WINDOW_MS },
+    facts: { account: "local", source, config, cause, actualFrom: "ledger", at },
+  };
+  const run = await beginChanges(slow);
+  await world.clock.advance(LEASE_MS + AMBIGUITY_WINDOW_MS);
+  await world.sync();
+
+  await world.atProvider("POST", EVENT_A);
+  const done = { outcome: "done", action: "create", isOpen: false } as const;
+  await expect(endChanges(slow, run, [{ ...done, change: changes[0]! }])).rejects.toThrow(
+    "another sync has taken over",
+  );
+  await world.sync();
+
+  expect(await world.actual()).toEqual([]);
 });
