@@ -3,18 +3,15 @@ import { thresholdsLease } from "../../../lib/jobs/thresholds/sync.ts";
 import { takeLease } from "../../../lib/ledger/lease.ts";
 import { checkThresholds } from "./checks/thresholds.ts";
 import { openCloud } from "./cloud/cloud.ts";
+import { planOf } from "./plan/plan.ts";
 
 const STORM_MS = 6 * 60_000;
 const LEASE_MS = 100_000;
 
 test("a check during another sync waits for it and reports no violation", async () => {
   // A seed with a valid config, run without any fault.
-  const cloud = await openCloud({
-    seed: 810820609,
-    only: new Set(),
-    parts: undefined,
-    tampering: {},
-  });
+  const plan = planOf({ seed: 810820609 });
+  const cloud = await openCloud({ plan, decide: () => undefined, tampering: {} });
   const { jobs, timeline, provider, versions } = cloud;
   for (const version of versions) jobs.write(version);
   jobs.start();

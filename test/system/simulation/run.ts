@@ -2,9 +2,10 @@ import { checkAll, watch } from "./checks/all.ts";
 import type { Violation } from "./cloud/chronicle.ts";
 import { type Cloud, openCloud } from "./cloud/cloud.ts";
 import type { Tampering } from "./cloud/tampering.ts";
-import type { Strike } from "./engine/faults.ts";
+import { exactly, type Strike, seeded } from "./engine/faults.ts";
 import { historyOf, type Moment } from "./history.ts";
 import { metIn } from "./met.ts";
+import { planOf } from "./plan/plan.ts";
 
 const STORM_MS = 6 * 60_000;
 const LOOK_MS = 20_000;
@@ -78,7 +79,9 @@ export const run = async ({
   parts: kept,
   tampering = {},
 }: RunOptions): Promise<RunReport> => {
-  const cloud = await openCloud({ seed, only, parts: kept, tampering });
+  const plan = planOf({ seed, parts: kept, ambiguityWindowMs: tampering.ambiguityWindowMs });
+  const decide = only ? exactly(only) : seeded(plan);
+  const cloud = await openCloud({ plan, decide, tampering });
   const { timeline, faults, startsAt, chronicle } = cloud;
   watch(cloud);
   const { inputs } = cloud;

@@ -1,7 +1,7 @@
 import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
 import { connectionLost } from "../../../support/provider.ts";
-import { AMBIGUITY_WINDOW_MS } from "../cloud/cloud.ts";
 import type { Tampering } from "../cloud/tampering.ts";
+import { AMBIGUITY_WINDOW_MS } from "../plan/plan.ts";
 
 /** A deliberate bug, and the invariant that it violates. */
 export interface Bug {

@@ -2,7 +2,8 @@ import { createRouter } from "../../../../lib/contract/routers.ts";
 import { type NumberedAttempt, readAttempts } from "../../../../lib/engine/attempt-history.ts";
 import { ATTEMPT_LEASE_MS } from "../../../../lib/platform/deployment.ts";
 import type { Violation } from "../cloud/chronicle.ts";
-import { AMBIGUITY_WINDOW_MS, type Cloud } from "../cloud/cloud.ts";
+import type { Cloud } from "../cloud/cloud.ts";
+import { AMBIGUITY_WINDOW_MS } from "../plan/plan.ts";
 import { departuresOf, type Ended, endedCommands } from "./ended-commands.ts";
 
 /** Largest difference of two clocks, ms. */

@@ -5,7 +5,7 @@ import type { Skyhook } from "../../../../lib/skyhook.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { ConfigVersion } from "../plan/configs.ts";
 import { createLambda } from "./lambda.ts";
-import { type Machine, PRICES_MS, type Surroundings } from "./machines.ts";
+import type { Machine, Surroundings } from "./machines.ts";
 
 /** Shorter than deployed, so that a run has several checks for drift. */
 const DRIFT_MS = 5 * 60_000;
@@ -14,8 +14,12 @@ const PAUSES_BEFORE_RETRY_MS = [60_000, 120_000];
 
 type Job = (machine: Machine, context: Context) => Promise<void>;
 
+type JobName = "sync-thresholds" | "snapshot-prices" | "watch-ai-tasks";
+
 /** The scheduled jobs of a run, with their triggers. */
 export interface Jobs {
+  /** Runs a job now, as its schedule does. @returns whether it completed at once */
+  tick(name: JobName): Promise<boolean>;
   start(): void;
   /** Writes the config version at its time; the event about it may be late or repeated. */
   write(version: ConfigVersion): void;
@@ -54,7 +58,15 @@ export const createJobs = (around: Surroundings): Jobs => {
     ({ skyhook }, context) =>
       skyhook.syncThresholds(event, context);
 
-  const tick = (name: string) => scheduledEvent(name, timeline.now(), random);
+  const scheduled = (name: JobName) => scheduledEvent(name, timeline.now(), random);
+
+  const tick = (name: JobName): Promise<boolean> => {
+    const event = scheduled(name);
+    if (name === "sync-thresholds") return run(sync, syncOf(event));
+    if (name === "snapshot-prices")
+      return run(prices, ({ skyhook }, context) => skyhook.snapshotPrices(event, context));
+    return run(aiTasks, ({ skyhook }, context) => skyhook.watchAiTasks(event, context));
+  };
 
   const every = (periodMs: number, work: () => void): void => {
     timeline.after(periodMs, () => {
@@ -66,17 +78,11 @@ export const createJobs = (around: Surroundings): Jobs => {
   return {
     pending: () => pending,
     start() {
-      every(DRIFT_MS, () => configs.isUsed() && void run(sync, syncOf(tick("sync-thresholds"))));
+      every(DRIFT_MS, () => configs.isUsed() && void tick("sync-thresholds"));
       if (chance.happens("prices", 0.2))
-        every(PRICES_MS, () => {
-          const event = tick("snapshot-prices");
-          void run(prices, ({ skyhook }, context) => skyhook.snapshotPrices(event, context));
-        });
+        every(around.plan.pricesMs, () => void tick("snapshot-prices"));
       if (chance.happens("AI tasks", 0.2))
-        every(periodMsOf("ai-tasks"), () => {
-          const event = tick("watch-ai-tasks");
-          void run(aiTasks, ({ skyhook }, context) => skyhook.watchAiTasks(event, context));
-        });
+        every(periodMsOf("ai-tasks"), () => void tick("watch-ai-tasks"));
     },
     write({ number, afterMs, text }) {
       timeline.after(afterMs, () => {
@@ -90,6 +96,7 @@ export const createJobs = (around: Surroundings): Jobs => {
         if (kind === "event twice") timeline.after(60_000, () => void run(sync, syncOf(event)));
       });
     },
-    syncNow: () => run(sync, syncOf(tick("sync-thresholds")), PAUSES_BEFORE_RETRY_MS.length),
+    tick,
+    syncNow: () => run(sync, syncOf(scheduled("sync-thresholds")), PAUSES_BEFORE_RETRY_MS.length),
   };
 };

@@ -1,19 +1,19 @@
 import type { CommandDeps } from "../../../../lib/engine/deps.ts";
-import type { Reaction } from "../../../../lib/intake/reaction.ts";
 import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/deployment.ts";
 import type { InvocationLog } from "../../../../lib/platform/lambda/invocation.ts";
 import type { EventBus } from "../../../../lib/platform/ports/bus.ts";
 import type { Log } from "../../../../lib/platform/ports/log.ts";
+import type { Metrics } from "../../../../lib/platform/ports/metrics.ts";
 import type { CommandQueue, Waker } from "../../../../lib/platform/ports/queue.ts";
 import { createAccess } from "../../../../lib/provider/access.ts";
 import { openAccounts } from "../../../../lib/provider/accounts.ts";
-import type { AccountsConfig } from "../../../../lib/provider/accounts-config.ts";
 import { createSkyhook, type Skyhook } from "../../../../lib/skyhook.ts";
 import type { LogLine } from "../../../support/logs.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { VirtualClock } from "../../../support/virtual-clock.ts";
 import type { Chance } from "../engine/chance.ts";
 import type { Faults } from "../engine/faults.ts";
+import type { Plan } from "../plan/plan.ts";
 import { hostileBus } from "../ports/bus.ts";
 import { type ConfigObjects, hostileConfigSource } from "../ports/config-source.ts";
 import { hostileLedger } from "../ports/ledger.ts";
@@ -26,17 +26,9 @@ import type { ProviderSide } from "./provider-side.ts";
 import { createSandbox, type Sandbox, type Skew } from "./sandbox.ts";
 import type { Tampering } from "./tampering.ts";
 
-/** Period of price snapshots, shorter than deployed so that a run has several. */
-export const PRICES_MS = 2 * 60_000;
-const WATCHLIST = `items:
-  - name: ddos
-    ddos: {region_id: 76}
-  - name: cluster
-    k8s_cluster: {project_id: 1234567, region_id: 76, cluster_name: my-cluster}
-`;
-
 /** The environment of the machines, without faults. */
 export interface Surroundings {
+  readonly plan: Plan;
   readonly timeline: VirtualClock;
   readonly chance: Chance;
   readonly faults: Faults;
@@ -45,14 +37,10 @@ export interface Surroundings {
   readonly queue: CommandQueue;
   readonly waker: Waker;
   readonly provider: ProviderSide;
-  readonly accounts: AccountsConfig;
+  readonly metrics: Metrics;
   readonly ownSender: string;
   readonly keys: ApiKeys;
   readonly fingerprintKey: string;
-  readonly reactions: readonly Reaction[];
-  readonly isSkewed: boolean;
-  /** Account of the scheduled jobs. */
-  readonly jobAccount: string;
   readonly ambiguityWindowMs: number;
   readonly lines: LogLine[];
   readonly configs: ConfigObjects;
@@ -94,9 +82,10 @@ const unchanged = <T>(port: T): T => port;
 export const startMachine = (
   name: string,
   around: Surroundings,
-  skew: Skew = { first: around.isSkewed ? 2_000 : 0, most: MAX_SKEW_MS },
+  skew: Skew = { first: around.plan.isSkewed ? 2_000 : 0, most: MAX_SKEW_MS },
 ): Machine => {
-  const { timeline, chance, faults, accounts, ownSender, fingerprintKey } = around;
+  const { timeline, chance, faults, ownSender, fingerprintKey } = around;
+  const { accounts, reactions, jobAccount, watchlist, pricesMs } = around.plan;
   const sandbox = createSandbox(name, { timeline, chance, faults }, skew);
   const { clock } = sandbox;
   const random = createSeededRandom(chance.between(`random ${name}`, 1, 2 ** 31));
@@ -105,7 +94,10 @@ export const startMachine = (
     ...(tampering.log ?? unchanged)(logInto(around.lines)),
     bind: () => {},
   };
-  const metrics = { count: () => {}, measure: () => {} };
+  const metrics: Metrics = {
+    count: (...args) => sandbox.isAlive() && around.metrics.count(...args),
+    measure: (...args) => sandbox.isAlive() && around.metrics.measure(...args),
+  };
   const hostilePorts = {
     ledger: (tampering.ledger ?? unchanged)(
       hostileLedger(around.ledger.usedBy(sandbox), sandbox, { chance, history: around.ledger }),
@@ -151,16 +143,16 @@ export const startMachine = (
     thresholds: (tampering.source ?? unchanged)(source),
     watchlist: {
       name: "watchlist.yaml",
-      read: async () => ({ text: WATCHLIST, version: "1" }),
+      read: async () => ({ text: watchlist, version: "1" }),
     },
   };
   const config = {
     ...commands,
     eventSource: "skyhook",
-    reactions: around.reactions,
+    reactions,
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-    jobAccount: around.jobAccount,
-    pricePeriodMs: PRICES_MS,
+    jobAccount,
+    pricePeriodMs: pricesMs,
     aiTaskName: undefined,
   };
   return { sandbox, commands, skyhook: createSkyhook(ports, config) };

@@ -1,12 +1,12 @@
 import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
 import { createService } from "../../../../lib/service/service.ts";
-import { builtInState } from "../../../../lib/service/state/state.ts";
 import { createMemoryStore } from "../../../../lib/service/store.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { VirtualClock } from "../../../support/virtual-clock.ts";
 import type { Chance } from "../engine/chance.ts";
 import { accountAt } from "../plan/actors.ts";
 import { TAG_VALUES } from "../plan/guards.ts";
+import type { ProviderPlan } from "../plan/plan.ts";
 import type { Sent } from "../ports/provider.ts";
 import type { TaskFates } from "../ports/task-fates.ts";
 import { API_KEY, type ApiKeys } from "./api-keys.ts";
@@ -16,10 +16,9 @@ import { type SentCommands, signatureOf } from "./sent-commands.ts";
 
 /** Functions without commands. */
 const JOBS = ["sync-thresholds", "snapshot-prices", "watch-ai-tasks"];
-/** Difference of the provider's clock, ms. */
-const MAX_SKEW_MS = 15_000;
 
 export interface ProviderSideOptions {
+  readonly plan: ProviderPlan;
   readonly timeline: VirtualClock;
   readonly chance: Chance;
   readonly keys: ApiKeys;
@@ -70,8 +69,7 @@ const keyIn = ({ headers }: Request): string =>
 
 /** The service, with a record of requests and effects. */
 export const openProviderSide = async (options: ProviderSideOptions) => {
-  const { timeline, chance, keys, fates, chronicle, sent, items } = options;
-  const skewMs = chance.between("skew provider", -MAX_SKEW_MS, MAX_SKEW_MS);
+  const { plan, timeline, chance, keys, fates, chronicle, sent, items } = options;
   const store = createMemoryStore();
   const faults: string[] = [];
   let jobMutations = 0;
@@ -79,14 +77,16 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
   const pauseListeners: ((pause: Pause) => void)[] = [];
   const refusalListeners: ((refusal: KeyRefusal) => void)[] = [];
   const service = await createService({
-    clock: { now: () => timeline.now() + skewMs, sleep: timeline.sleep },
+    clock: { now: () => timeline.now() + plan.skewMs, sleep: timeline.sleep },
     random: createSeededRandom(chance.between("random provider", 1, 2 ** 31)),
     store,
-    initialState: builtInState(),
-    taskDurationMs: chance.pick("task duration", [1_500, 8_000, 40_000]),
+    initialState: plan.state,
+    taskDurationMs: plan.taskMs,
     apiKey: API_KEY,
     onFault: (error) => faults.push(String(error.stack)),
   });
+
+  const reach = plan.between?.(service.fetch, timeline) ?? service.fetch;
 
   const isKeyAccepted = ({ request }: Sent): boolean => keyIn(request) === keys.accepted();
 
@@ -99,7 +99,7 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
     const headers = new Headers(request.headers);
     headers.set("authorization", `apikey ${API_KEY}`);
     const init = { method, headers, ...(body !== "" && { body }) };
-    const response = await service.fetch(new Request(fates.asked(url), init));
+    const response = await reach(new Request(fates.asked(url), init));
     const text = await response.text();
     if (method === "GET" && fates.failsAt(url, timeline.now())) {
       return { status: 503, text: '{"message":"service unavailable"}' };

@@ -40,25 +40,16 @@ export interface Faults {
   readonly struck: readonly Strike[];
 }
 
-interface FaultsOptions {
-  readonly chance: Chance;
-  readonly weather: Weather;
-  readonly now: () => number;
-  /** Only these faults, as `place kind`; absent: every fault that the seed decides. */
-  readonly only: ReadonlySet<string> | undefined;
-}
+/** Decides which of the possible kinds of faults strikes a place, if any. */
+export type Decide = (place: string, kinds: readonly string[]) => string | undefined;
 
 export const strikeId = ({ place, kind }: Pick<Strike, "place" | "kind">): string =>
   `${place} ${kind}`;
 
-/** Fault decisions of a run. The decision for a place is the same in every run of a seed. */
-export const createFaults = ({ chance, weather, now, only }: FaultsOptions): Faults => {
-  const counts = new Map<string, number>();
-  const struck: Strike[] = [];
-  let calls = 0;
-  let calmSince: number | undefined;
-
-  const fateOf = (place: string, kinds: readonly string[]): string | undefined => {
+/** The seed decides. The decision for a place is the same in every run of a seed. */
+export const seeded =
+  ({ chance, weather }: { readonly chance: Chance; readonly weather: Weather }): Decide =>
+  (place, kinds) => {
     // One draw decides among all kinds: the first kind with a share that contains it.
     let draw = chance.fraction(`fault ${place}`);
     for (const kind of kinds) {
@@ -69,6 +60,19 @@ export const createFaults = ({ chance, weather, now, only }: FaultsOptions): Fau
     return undefined;
   };
 
+/** Exactly these faults strike, given as `place kind`. */
+export const exactly =
+  (strikes: ReadonlySet<string>): Decide =>
+  (place, kinds) =>
+    kinds.find((kind) => strikes.has(strikeId({ place, kind })));
+
+/** Faults of a run, with a record of those that took place. */
+export const createFaults = (decide: Decide, now: () => number): Faults => {
+  const counts = new Map<string, number>();
+  const struck: Strike[] = [];
+  let calls = 0;
+  let calmSince: number | undefined;
+
   return {
     struck,
     calls: () => calls,
@@ -78,11 +82,8 @@ export const createFaults = ({ chance, weather, now, only }: FaultsOptions): Fau
       const count = (counts.get(name) ?? 0) + 1;
       counts.set(name, count);
       const place = `${name} #${count}`;
-      const kind = calmSince !== undefined ? undefined : fateOf(place, kinds);
-      if (kind === undefined || (only && !only.has(strikeId({ place, kind })))) {
-        return { place, kind: undefined };
-      }
-      struck.push({ place, kind, at: now() });
+      const kind = calmSince === undefined ? decide(place, kinds) : undefined;
+      if (kind !== undefined) struck.push({ place, kind, at: now() });
       return { place, kind };
     },
     calm() {

@@ -1,0 +1,149 @@
+import { readReactions } from "../../../../lib/intake/config-files.ts";
+import type { Reaction } from "../../../../lib/intake/reaction.ts";
+import { deployment } from "../../../../lib/platform/deployment.ts";
+import type { Clock } from "../../../../lib/platform/ports/clock.ts";
+import { type AccountsConfig, toAccountsConfig } from "../../../../lib/provider/accounts-config.ts";
+import { builtInState, type State } from "../../../../lib/service/state/state.ts";
+import type { Fetch } from "../../../support/provider.ts";
+import { type Chance, createChance } from "../engine/chance.ts";
+import type { Weather } from "../engine/faults.ts";
+import { B, BASE_URLS, BLIND, LOCAL, NARROW_SENDER, OTHER_SENDER } from "./actors.ts";
+import { type ConfigVersion, configsOf } from "./configs.ts";
+import { type Input, isOnStorageEvent, REACTION } from "./deeds.ts";
+import { inputsOf } from "./inputs.ts";
+import { weatherOf } from "./weather.ts";
+
+/** Short, so that a run does not last for hours, but as long as the differences of clocks require. */
+export const AMBIGUITY_WINDOW_MS = 90_000;
+const DEADLINE_MS = 20 * 60_000;
+/** Period of price snapshots, shorter than deployed so that a run has several. */
+const PRICES_MS = 2 * 60_000;
+/** Difference of the provider's clock, ms. */
+const MAX_SKEW_MS = 15_000;
+const { maxReceiveCount } = deployment.queues.commands;
+/** Mostly the deployed number; sometimes so few that messages become dead letters. */
+const MAX_RECEIVE_COUNTS = [maxReceiveCount, maxReceiveCount, 2];
+
+/** The provider at the start of a run. */
+export interface ProviderPlan {
+  readonly state: State;
+  /** Duration of a background task, ms. */
+  readonly taskMs: number;
+  /** Difference of its clock, ms. */
+  readonly skewMs: number;
+  /** Wraps the requests to the service. */
+  readonly between?: ((service: Fetch, clock: Clock) => Fetch) | undefined;
+}
+
+/** Everything that a run is made of; who decides about its faults comes apart. */
+export interface Plan {
+  /** Draws what the plan leaves open, such as the duration of each call. */
+  readonly chance: Chance;
+  /** The fault profile: of the tasks always, and of all else if the seed decides. */
+  readonly weather: Weather;
+  readonly accounts: AccountsConfig;
+  readonly reactions: readonly Reaction[];
+  /** The workload: inputs and versions of the thresholds config, each at its time. */
+  readonly inputs: readonly Input[];
+  readonly versions: readonly ConfigVersion[];
+  readonly provider: ProviderPlan;
+  /** Account of the scheduled jobs. */
+  readonly jobAccount: string;
+  /** Text of the watchlist of prices. */
+  readonly watchlist: string;
+  /** Period of price snapshots, ms. */
+  readonly pricesMs: number;
+  /** A command's message that was received so often becomes a dead letter. */
+  readonly maxReceiveCount: number;
+  /** Whether the clocks of machines differ. */
+  readonly isSkewed: boolean;
+}
+
+const WATCHLIST = `items:
+  - name: ddos
+    ddos: {region_id: 76}
+  - name: cluster
+    k8s_cluster: {project_id: 1234567, region_id: 76, cluster_name: my-cluster}
+`;
+
+const accountsOf = (requestsPerSecond: number, ambiguityWindowMs: number): AccountsConfig => {
+  const shared = {
+    api_key: { parameter: "/key" },
+    requests_per_second: requestsPerSecond,
+    settle: ambiguityWindowMs,
+    deadlines: { default: DEADLINE_MS },
+  };
+  const narrow = { sender: NARROW_SENDER, projects: [B.project_id] };
+  return toAccountsConfig({
+    accounts: [
+      {
+        ...shared,
+        name: LOCAL,
+        base_url: BASE_URLS[LOCAL],
+        senders: ["own", OTHER_SENDER, narrow],
+      },
+      {
+        ...shared,
+        name: BLIND,
+        base_url: BASE_URLS[BLIND],
+        senders: ["own", OTHER_SENDER],
+        lists: false,
+      },
+    ],
+  });
+};
+
+const REACTIONS = `
+reactions:
+  - name: ${REACTION}
+    when: { source: [billing], detail-type: [InvoicePaid] }
+    account: ${LOCAL}
+    then:
+      operation: resume-instance
+      params: { project_id: $.detail.project_id, region_id: $.detail.region_id, instance_id: $.detail.instance_id }
+`;
+
+const reactionsFor = (accounts: AccountsConfig): readonly Reaction[] => {
+  const read = readReactions(REACTIONS, { accounts, eventSource: "skyhook" });
+  if (read.kind === "invalid") throw new Error("the simulation's reactions are invalid");
+  return read.value;
+};
+
+interface SeededPlan {
+  readonly seed: number;
+  /** Only the inputs and config versions with these ids; absent: all. */
+  readonly parts?: ReadonlySet<string> | undefined;
+  /** The ambiguity window that the accounts have, ms. */
+  readonly ambiguityWindowMs?: number | undefined;
+}
+
+/** The plan of a seed. */
+export const planOf = ({
+  seed,
+  parts,
+  ambiguityWindowMs = AMBIGUITY_WINDOW_MS,
+}: SeededPlan): Plan => {
+  const chance = createChance(seed);
+  const accounts = accountsOf(chance.pick("budget", [2, 5, 20]), ambiguityWindowMs);
+  const inputs = inputsOf(chance);
+  // Leaving inputs out changes nothing about the rest.
+  const isKept = ({ id }: { readonly id: string }): boolean => !parts || parts.has(id);
+  return {
+    chance,
+    weather: weatherOf(chance),
+    accounts,
+    reactions: reactionsFor(accounts),
+    inputs: inputs.filter(isKept),
+    versions: configsOf(chance, !inputs.some(isOnStorageEvent)).filter(isKept),
+    provider: {
+      state: builtInState(),
+      taskMs: chance.pick("task duration", [1_500, 8_000, 40_000]),
+      skewMs: chance.between("skew provider", -MAX_SKEW_MS, MAX_SKEW_MS),
+    },
+    jobAccount: chance.pick("jobs of", [LOCAL, LOCAL, BLIND]),
+    watchlist: WATCHLIST,
+    pricesMs: PRICES_MS,
+    maxReceiveCount: chance.pick("receives", MAX_RECEIVE_COUNTS),
+    isSkewed: chance.happens("skewed", 0.3),
+  };
+};
