@@ -91,6 +91,8 @@ export interface FifoQueueOptions {
   readonly maxReceiveCount: number;
   /** Number of messages, the oldest ones, in which a receive looks for available groups. Default: all. */
   readonly lookAhead?: number;
+  /** Drops a repeated deduplication id only within a group. Default: in the whole queue. */
+  readonly deduplicatesByGroup?: boolean;
   /** Called when there is a new message, a redriven one included. */
   readonly onMessage?: () => void;
 }
@@ -184,6 +186,10 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
     }
   };
 
+  /** The id of which the queue takes one message in five minutes. */
+  const uniqueId = ({ groupId, deduplicationId }: Omit<CommandMessage, "body">): string =>
+    options.deduplicatesByGroup ? `${groupId} ${deduplicationId}` : deduplicationId;
+
   /** @param also changes to write together with the message: all or none */
   const store = async (
     { body, groupId, deduplicationId }: CommandMessage,
@@ -202,7 +208,8 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
       firstReceivedAt: null,
     };
     const expiresAt = now + DEDUPLICATION_MS;
-    const deduplication: Deduplication = { kind: "deduplication", id: deduplicationId, expiresAt };
+    const id = uniqueId({ groupId, deduplicationId });
+    const deduplication: Deduplication = { kind: "deduplication", id, expiresAt };
     await map.write([putting(message), putting(deduplication), ...also]);
     groups.add(message);
     duplicates.add(deduplication);
@@ -212,7 +219,7 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
 
   const add = async (message: CommandMessage): Promise<void> => {
     await forgetOldDuplicates(clock.now());
-    if (!duplicates.has(message.deduplicationId)) await store(message, []);
+    if (!duplicates.has(uniqueId(message))) await store(message, []);
   };
 
   const isSpent = ({ receiveCount }: StoredMessage): boolean =>

@@ -5,7 +5,8 @@ const ANSWER_MS = 3_000;
 const STALL_MS = 5_000;
 /** Limit of a call: all attempts with their pauses and the whole response. */
 const CALL_MS = 12_000;
-const MAX_ATTEMPTS = 3;
+/** Attempts of a call, the first one included. */
+export const MAX_ATTEMPTS = 3;
 
 /** Time limits of a client's calls. */
 interface CallLimits {
