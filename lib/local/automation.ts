@@ -8,7 +8,12 @@ import { groupIdOf } from "../engine/lane.ts";
 import { messageText, readMessage } from "../engine/queue-message.ts";
 import { shapeProblems } from "../engine/read-request.ts";
 import type { Reaction } from "../intake/reaction.ts";
-import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS } from "../platform/deployment.ts";
+import {
+  ATTEMPT_LEASE_MS,
+  ATTEMPT_TIMEOUT_MS,
+  type FunctionName,
+  periodMsOf,
+} from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { ConfigSource } from "../platform/ports/config-source.ts";
 import type { DeadLetters } from "../platform/ports/dead-letters.ts";
@@ -17,15 +22,21 @@ import type { AccountsConfig } from "../provider/accounts-config.ts";
 import { createSkyhook, type SkyhookConfig, type SkyhookPorts } from "../skyhook.ts";
 import { LOCAL_SENDER } from "./aws-events.ts";
 import { quietAfter } from "./closing.ts";
+import type { CloudStart, FunctionSchedule } from "./cloud.ts";
 import { withDataError } from "./data-directory.ts";
 import { createEventRoutes, type EventRoutes } from "./event-routes.ts";
 import { createFileConfigSource, createSteadySource } from "./file-watch.ts";
+import { createImmortalMachine } from "./lambda.ts";
 import type { LocalBus } from "./local-bus.ts";
 import { createLocalDeadLetters } from "./local-dead-letters.ts";
 import type { Provider } from "./provider.ts";
 import { countedNowhere, openResources, type ResourceOptions } from "./resources.ts";
-import { type JobChoice, type ScheduledJobs, startScheduledJobs } from "./scheduled-jobs.ts";
-import { startTriggers } from "./triggers.ts";
+import {
+  type JobChoice,
+  type ScheduledJobs,
+  schedulesOf,
+  startScheduledJobs,
+} from "./scheduled-jobs.ts";
 
 export interface AutomationOptions extends ResourceOptions {
   readonly jobs: JobChoice;
@@ -98,6 +109,13 @@ export interface Automation {
   stop(): Promise<void>;
 }
 
+const POLLER: FunctionSchedule = {
+  name: "poll-tasks",
+  target: "poll-tasks",
+  periodMs: periodMsOf("poll-tasks"),
+  firstMs: 0,
+};
+
 /** Group of requests that are no commands, so that they delay no lane. */
 const REJECTED_GROUP = "rejected";
 
@@ -146,12 +164,12 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
   const { clock, random, log, eventSource } = options;
   const resources = await withDataError(options.directory, () => openResources(options, failing));
   const { ledger, accounts, jobSettings, jobAccount, provider } = resources;
-  const { bus, defaultBus, requestQueue, commandQueue } = resources;
+  const { bus, defaultBus, cloud } = resources;
   const { access, accountOf } = accounts;
   const deps: CommandDeps = {
     ledger,
-    queue: resources.queue,
-    waker: resources.waker,
+    queue: cloud.commandQueue,
+    waker: cloud.wakeQueue,
     bus,
     clock,
     random,
@@ -176,6 +194,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
   };
   // When the run stops, attempts of commands continue to their end, but functions that only wait end.
   const backgroundPorts = { ...functionPorts, clock: backgroundClock };
+  const jobPorts = { ...backgroundPorts, log: quietAfter(functionLog, stopping.signal) };
   const { aiTasks } = options.jobs;
   let { reactions } = options;
   const { ownSender, fingerprintKey, runner, leaseMs } = deps;
@@ -195,14 +214,21 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     access,
     eventSource,
     first: { accounts: accounts.config, reactions: options.reactions },
-    async send(call) {
-      const id = random.uuid();
-      const message = { body: JSON.stringify(call), groupId: id, deduplicationId: id };
-      await requestQueue.send(message);
-      resources.wakeSignal.notify();
-    },
+    send: (call) => cloud.put(call),
   });
-  let triggers: ReturnType<typeof startTriggers> | undefined;
+  /** All invocations of a function share its machine: the process itself. */
+  const openMachines = (): CloudStart["startMachine"] => {
+    const machineWith = (ports: SkyhookPorts) => (name: string) =>
+      createImmortalMachine({ name, clock: ports.clock, skyhook: createSkyhook(ports, config) });
+    const commands = machineWith(functionPorts);
+    const jobs = machineWith(jobPorts);
+    const byFunction: Partial<Record<FunctionName, typeof jobs>> = {
+      intake: commands,
+      "run-commands": commands,
+      "poll-tasks": machineWith(backgroundPorts),
+    };
+    return (target, name) => (byFunction[target] ?? jobs)(name);
+  };
   let jobs: ScheduledJobs | undefined;
 
   return {
@@ -230,25 +256,21 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     jobAccount,
     provider,
     deadLetters: joinDeadLetters([
-      createLocalDeadLetters({ clock, queue: commandQueue, name: "commands" }),
-      createLocalDeadLetters({ clock, queue: requestQueue, name: "requests" }),
+      createLocalDeadLetters({ clock, queue: cloud.commandQueue, name: "commands" }),
+      createLocalDeadLetters({ clock, queue: cloud.requestQueue, name: "requests" }),
     ]),
     failed: failing.signal,
     send: (body) => sendRequest(deps, body),
-    isQueued: (eventId) => commandQueue.holds(deduplicationIdOf(eventId)),
+    isQueued: (eventId) => cloud.commandQueue.holds(deduplicationIdOf(eventId)),
     start() {
       routes.connect();
       bus.start();
       defaultBus.start();
-      const { intake, runCommands } = createSkyhook(functionPorts, config);
-      const { pollTasks } = createSkyhook(backgroundPorts, config);
-      triggers = startTriggers({ ...options, ...resources, intake, runCommands, pollTasks });
-      jobs = startScheduledJobs({
-        ports: backgroundPorts,
-        config,
-        choice: options.jobs,
-        times: provider.jobTimes,
+      cloud.start({
+        startMachine: openMachines(),
+        schedules: [POLLER, ...schedulesOf(options.jobs, provider.jobTimes)],
       });
+      jobs = startScheduledJobs({ ports: jobPorts, config, choice: options.jobs, cloud });
     },
     async runJob(name) {
       if (jobs) return jobs.run(name);
@@ -260,7 +282,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     async stop() {
       stopping.abort();
       await jobs?.stop();
-      await triggers?.stop();
+      await cloud.stop();
       await bus.stop();
       await defaultBus.stop();
       await resources.close();

@@ -9,6 +9,10 @@ export interface DelayQueueOptions {
   readonly map: DurableMap;
   readonly clock: Clock;
   readonly random: Random;
+  /** Number of receives after which an unacknowledged wake is dropped: the schedule replaces it. */
+  readonly maxReceiveCount: number;
+  /** Called when there is a new wake. */
+  readonly onMessage?: () => void;
 }
 
 export interface Wake {
@@ -20,24 +24,32 @@ export interface Wake {
 export interface DelayQueue extends Waker {
   /** Instant at which the next wake is visible, epoch ms; undefined without a waiting wake. */
   nextAt(): number | undefined;
-  /** Takes all wakes due now, the earliest first. Unacknowledged ones are visible again after `visibilityMs`. */
-  takeDue(visibilityMs: number): readonly Wake[];
-  acknowledge(wakes: readonly Wake[]): Promise<void>;
+  /**
+   * Receives at most `maxWakes` that are due, the earliest first. Unacknowledged ones are visible again after
+   * `visibilityMs`.
+   */
+  receive(maxWakes: number, visibilityMs: number): Promise<readonly Wake[]>;
+  acknowledge(wakeId: string): Promise<void>;
 }
 
 interface Entry {
   readonly wake: Wake;
   readonly visibleAt: number;
+  /** Number of receives so far. */
+  readonly receives: number;
 }
 
 const wakeSchema = z.object({ wakeId: z.string(), at: z.number() });
 
+/** The longest delay of SQS. A wake for a later time arrives then, as from lib/platform/aws/sqs-queues.ts. */
+const LONGEST_DELAY_MS = 900_000;
+
 /**
- * The wake queue of a local run: at-least-once, without a guaranteed order, exact to the millisecond, for
- * any delay. Wakes survive the process; taken and unacknowledged ones are visible again at the next start.
+ * The wake queue of a local run: at-least-once, without a guaranteed order, exact to the millisecond. Wakes
+ * survive the process; received and unacknowledged ones are visible again at the next start.
  */
 export const openDelayQueue = async (options: DelayQueueOptions): Promise<DelayQueue> => {
-  const { map, clock, random } = options;
+  const { map, clock, random, maxReceiveCount } = options;
   /** Instant at which each wake is visible, by its id. */
   const visibleAt = new Map<string, number>();
   /** Has an entry for each wake, and stale ones of acknowledged wakes. */
@@ -54,31 +66,38 @@ export const openDelayQueue = async (options: DelayQueueOptions): Promise<DelayQ
     }
     return undefined;
   };
-  for (const [, value] of await map.load()) {
-    const wake = wakeSchema.parse(value);
-    show({ wake, visibleAt: wake.at });
-  }
+  const add = (wake: Wake): void =>
+    show({ wake, visibleAt: Math.min(wake.at, clock.now() + LONGEST_DELAY_MS), receives: 0 });
+  const remove = async (wakeId: string): Promise<void> => {
+    await map.write([{ kind: "delete", key: wakeId }]);
+    visibleAt.delete(wakeId);
+  };
+  for (const [, value] of await map.load()) add(wakeSchema.parse(value));
 
   return {
     async wakeAt(at) {
       const wake: Wake = { wakeId: random.uuid(), at };
       await map.write([{ kind: "put", key: wake.wakeId, value: { ...wake } }]);
-      show({ wake, visibleAt: at });
+      add(wake);
+      options.onMessage?.();
     },
     nextAt: () => first()?.visibleAt,
-    takeDue(visibilityMs) {
+    async receive(maxWakes, visibilityMs) {
       const now = clock.now();
-      const due: Wake[] = [];
+      const received: Wake[] = [];
       for (let entry = first(); entry && entry.visibleAt <= now; entry = first()) {
+        if (received.length === maxWakes) break;
         byTime.pop();
-        due.push(entry.wake);
+        const { wake, receives } = entry;
+        if (receives >= maxReceiveCount) {
+          await remove(wake.wakeId);
+          continue;
+        }
+        show({ wake, visibleAt: now + visibilityMs, receives: receives + 1 });
+        received.push(wake);
       }
-      for (const wake of due) show({ wake, visibleAt: now + visibilityMs });
-      return due.sort((a, b) => a.at - b.at);
+      return received;
     },
-    async acknowledge(wakes) {
-      await map.write(wakes.map(({ wakeId }) => ({ kind: "delete", key: wakeId })));
-      for (const { wakeId } of wakes) visibleAt.delete(wakeId);
-    },
+    acknowledge: remove,
   };
 };

@@ -14,7 +14,7 @@ import { LOCAL_SENDER } from "./aws-events.ts";
 import type { BusEvent, BusHandler, LocalBus, PutEvent } from "./local-bus.ts";
 
 /** Both buses of Skyhook's AWS account: its own, and the default bus with the events of AWS services. */
-export interface Buses {
+interface Buses {
   readonly bus: LocalBus;
   readonly defaultBus: LocalBus;
 }

@@ -7,8 +7,8 @@ import {
   type StreamItem,
 } from "../admin/event-stream.ts";
 import type { Clock } from "../platform/ports/clock.ts";
+import { createWakeSignal } from "./event-sources.ts";
 import type { BusEvent } from "./local-bus.ts";
-import { createWakeSignal } from "./triggers.ts";
 
 const MAX_EVENTS = 1_000;
 /** An event has up to 256 KiB, so that a limit on their number alone would allow 256 MiB. */

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { breakAttempts } from "../engine/attempt.ts";
-import type { CommandDeps } from "../engine/deps.ts";
 import { POLLER_LEASE } from "../engine/poller/poll.ts";
 import { aiTasksLease } from "../jobs/ai-tasks/watch-ai-tasks.ts";
 import { thresholdsLease } from "../jobs/thresholds/sync.ts";
 import { breakLease } from "../ledger/lease.ts";
-import { ATTEMPT_TIMEOUT_MS, deployment } from "../platform/deployment.ts";
+import { ATTEMPT_TIMEOUT_MS, timeoutMsOf } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { Metrics } from "../platform/ports/metrics.ts";
@@ -21,16 +20,13 @@ import type { AccountSettings, AccountsConfig } from "../provider/accounts-confi
 import { ownAccount } from "../provider/accounts-config.ts";
 import { LOCAL_SENDER } from "./aws-events.ts";
 import { createClosing } from "./closing.ts";
+import { openCloud } from "./cloud.ts";
 import { openDataDirectory } from "./data-directory.ts";
-import { type DelayQueue, openDelayQueue } from "./delay-queue.ts";
 import { createMemoryStore, type DurableStore, openLevelStore } from "./durable-store.ts";
-import type { Buses } from "./event-routes.ts";
-import { type FifoQueue, openFifoQueue } from "./fifo-queue.ts";
 import { openLocalBus } from "./local-bus.ts";
 import { openLocalLedger } from "./local-ledger.ts";
 import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
 import { ssmSecrets } from "./ssm-secrets.ts";
-import { createWakeSignal, type WakeSignal } from "./triggers.ts";
 
 /** Metrics of a local run are not kept: its events and its log show the same facts. */
 export const countedNowhere: Metrics = { count: () => {}, measure: () => {} };
@@ -135,51 +131,27 @@ export interface ResourceOptions {
   readonly log: Log;
 }
 
-interface Queues extends Buses {
-  /** A standard queue in the cloud. Here each message has a group of its own. */
-  readonly requestQueue: FifoQueue;
-  readonly commandQueue: FifoQueue;
-  readonly wakeQueue: DelayQueue;
-}
+/**
+ * Time from the limit of an invocation until its messages are visible again. It is shorter than in the cloud,
+ * because a local function cannot outlive its invocation.
+ */
+const VISIBLE_AFTER_MS = 5_000;
+const LOCAL_NUMBERS = {
+  // One invocation at a time keeps events in the order in which they were put.
+  requests: { visibilityMs: timeoutMsOf("intake") + VISIBLE_AFTER_MS, maximumConcurrency: 1 },
+  commands: { visibilityMs: timeoutMsOf("run-commands") + VISIBLE_AFTER_MS },
+  wake: { visibilityMs: timeoutMsOf("poll-tasks") + VISIBLE_AFTER_MS },
+};
 
-const openQueues = async (options: ResourceOptions, store: DurableStore): Promise<Queues> => ({
-  requestQueue: await openFifoQueue({
-    ...options,
-    map: store.map("requests"),
-    maxReceiveCount: deployment.queues.requests.maxReceiveCount,
-  }),
-  commandQueue: await openFifoQueue({
-    ...options,
-    map: store.map("commands.fifo"),
-    maxReceiveCount: deployment.queues.commands.maxReceiveCount,
-  }),
-  wakeQueue: await openDelayQueue({ ...options, map: store.map("wake") }),
-  bus: await openLocalBus({ ...options, map: store.map("bus"), source: options.eventSource }),
-  defaultBus: await openLocalBus({
-    ...options,
-    map: store.map("default-bus"),
-    source: options.eventSource,
-  }),
-});
-
-/** Ports of the queues that notify the triggers of each sent message. */
-const notifying = (
-  { commandQueue, wakeQueue }: Queues,
-  wakeSignal: WakeSignal,
-): Pick<CommandDeps, "queue" | "waker"> => ({
-  queue: {
-    async send(message) {
-      await commandQueue.send(message);
-      wakeSignal.notify();
-    },
-  },
-  waker: {
-    async wakeAt(at) {
-      await wakeQueue.wakeAt(at);
-      wakeSignal.notify();
-    },
-  },
-});
+/** Queues with their functions, and both buses of Skyhook's AWS account. */
+const openMessaging = async (options: ResourceOptions, store: DurableStore) => {
+  const busOptions = { ...options, source: options.eventSource };
+  return {
+    cloud: await openCloud({ ...options, store, numbers: LOCAL_NUMBERS }),
+    bus: await openLocalBus({ ...busOptions, map: store.map("bus") }),
+    defaultBus: await openLocalBus({ ...busOptions, map: store.map("default-bus") }),
+  };
+};
 
 /**
  * Opens the resources of a local run: ledger, queues, buses, provider and accounts. `close` closes them.
@@ -196,7 +168,7 @@ export const openResources = async (options: ResourceOptions, failing: AbortCont
       ? await openLevelStore({ directory: data.messages, failing })
       : createMemoryStore();
     closing.add(() => store.close());
-    const queues = await openQueues(options, store);
+    const messaging = await openMessaging(options, store);
     // The open message store is the lock of the data directory, so the ledger opens after it.
     const { ledger, close } = await openLocalLedger({ data, failing, clock, log });
     closing.add(close);
@@ -207,7 +179,7 @@ export const openResources = async (options: ResourceOptions, failing: AbortCont
     const accounts = openLocalAccounts(options.accounts ?? ownConfig, provider, {
       ...options,
       ledger,
-      bus: queues.bus,
+      bus: messaging.bus,
     });
     // Scheduled jobs use the first account, as a packaged stage does by default.
     const [jobSettings] = accounts.config.accounts;
@@ -218,11 +190,8 @@ export const openResources = async (options: ResourceOptions, failing: AbortCont
     await breakLease(ledger, thresholdsLease(jobAccount.name));
     await breakLease(ledger, aiTasksLease(jobAccount.name));
     await breakAttempts(ledger, clock.now());
-    const wakeSignal = createWakeSignal();
     return {
-      ...queues,
-      ...notifying(queues, wakeSignal),
-      wakeSignal,
+      ...messaging,
       ledger,
       provider,
       accounts,

@@ -4,7 +4,7 @@ import type { InvocationLog } from "../platform/lambda/invocation.ts";
 import type { BusEntry, EventBus } from "../platform/ports/bus.ts";
 import { createSkyhook, type Skyhook, type SkyhookConfig, type SkyhookPorts } from "../skyhook.ts";
 import { lambdaContext, objectCreatedEvent, scheduledEvent } from "./aws-events.ts";
-import { quietAfter } from "./closing.ts";
+import type { Cloud, FunctionSchedule } from "./cloud.ts";
 import { watchFile } from "./file-watch.ts";
 
 /** The configured jobs of a local run. */
@@ -24,11 +24,30 @@ export interface JobTimes {
   readonly aiTasksMs: number;
 }
 
+/** The schedules of the configured jobs. A job with a file also runs when the file changes, and at the start. */
+export const schedulesOf = (choice: JobChoice, times: JobTimes): readonly FunctionSchedule[] => {
+  const drift = { name: "threshold-drift", target: "sync-thresholds" } as const;
+  const prices = { name: "price-snapshot", target: "snapshot-prices" } as const;
+  const aiTasks = { name: "ai-tasks", target: "watch-ai-tasks" } as const;
+  return [
+    ...(choice.thresholdsFile === undefined
+      ? []
+      : [{ ...drift, periodMs: times.driftMs, firstMs: times.driftMs }]),
+    ...(choice.watchlistFile === undefined
+      ? []
+      : [{ ...prices, periodMs: times.pricesMs, firstMs: times.pricesMs }]),
+    ...(choice.aiTasks === undefined
+      ? []
+      : [{ ...aiTasks, periodMs: times.aiTasksMs, firstMs: 0 }]),
+  ];
+};
+
 export interface ScheduledJobsOptions {
   readonly ports: SkyhookPorts;
   readonly config: SkyhookConfig;
   readonly choice: JobChoice;
-  readonly times: JobTimes;
+  /** Started, with the schedules of `schedulesOf`. */
+  readonly cloud: Cloud;
 }
 
 export interface ScheduledJobs {
@@ -36,7 +55,7 @@ export interface ScheduledJobs {
   run(name: JobName): Promise<JobRun>;
   /** Takes a snapshot as the schedule does; does nothing without a watchlist. */
   snapshotPrices(): Promise<void>;
-  /** Ends the schedules. Resolves when all running jobs have ended. */
+  /** Ends the watch over the files. Resolves when all jobs by it and by operators have ended. */
   stop(): Promise<void>;
 }
 
@@ -58,80 +77,53 @@ const noting = (log: InvocationLog, notes: string[]): InvocationLog => ({
   with: (fields) => noting(Object.assign(log.with(fields), { bind: log.bind }), notes),
 });
 
-/** Starts the scheduled jobs: replaces S3's events and the scheduler of the cloud. */
+/** Starts what schedules do not start: jobs by changes of their files, as S3's events do, and by operators. */
 export const startScheduledJobs = (options: ScheduledJobsOptions): ScheduledJobs => {
-  const { config, choice, times } = options;
-  const { clock, random, bus, thresholds, watchlist } = options.ports;
+  const { ports, config, choice, cloud } = options;
+  const { clock, random, log, thresholds, watchlist } = ports;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const log = quietAfter(options.ports.log, signal);
-  const ports = { ...options.ports, log };
-  const skyhook = createSkyhook(ports, config);
   const contextOf = (name: JobName) => lambdaContext(name, timeoutMsOf(name), { clock, random });
   const tick = (schedule: string) => scheduledEvent(schedule, clock.now(), random);
+  /** With milliseconds, which a real schedule lacks: a period can be short enough that each run by hand counts. */
+  const priceTick = () => ({
+    ...tick("price-snapshot"),
+    time: new Date(clock.now()).toISOString(),
+  });
 
-  const loops: Promise<void>[] = [];
+  const watches: Promise<void>[] = [];
   /** Runs that an operator started. */
   const runs = new Set<Promise<unknown>>();
   const jobs = new Map<JobName, (skyhook: Skyhook) => Promise<void>>();
-  /** Ignores errors: the handler has logged them, and the next run continues. */
-  const quietly = (run: () => Promise<unknown>): Promise<void> =>
-    run().then(
-      () => {},
-      () => {},
-    );
-  const every = async (periodMs: number, run: () => Promise<unknown>, firstMs = 0) => {
-    let nextAt = clock.now() + firstMs;
-    while (!signal.aborted) {
-      await clock.sleep(nextAt - clock.now(), signal);
-      if (signal.aborted) return;
-      await quietly(run);
-      // Counted from the planned time, so that the schedule does not drift.
-      nextAt = Math.max(nextAt + periodMs, clock.now());
-    }
-  };
 
-  const startThresholds = (path: string): void => {
-    const checkDrift = ({ syncThresholds }: Skyhook): Promise<void> =>
-      syncThresholds(tick("threshold-drift"), contextOf("sync-thresholds"));
-    jobs.set("sync-thresholds", checkDrift);
-    const onVersion = (version = "none"): Promise<void> => {
+  const watchThresholds = (path: string): void => {
+    jobs.set("sync-thresholds", ({ syncThresholds }) =>
+      syncThresholds(tick("threshold-drift"), contextOf("sync-thresholds")),
+    );
+    const onVersion = async (version = "none"): Promise<void> => {
       // One watcher reports versions in order, so no sequencer is needed, and a clock could give a wrong one.
       const object = { key: path, version, sequencer: "" };
       const event = objectCreatedEvent(object, clock.now(), random);
-      return skyhook.syncThresholds(event, contextOf("sync-thresholds"));
+      const ending = await cloud.invoke("sync-thresholds", event);
+      if (ending.kind === "failed") throw ending.error;
     };
-    loops.push(
-      watchFile({ source: thresholds, clock, log, signal, onVersion }),
-      every(times.driftMs, () => checkDrift(skyhook), times.driftMs),
-    );
+    watches.push(watchFile({ source: thresholds, clock, log, signal, onVersion }));
   };
 
-  const startPrices = (path: string): (() => Promise<void>) => {
-    const snapshot = ({ snapshotPrices }: Skyhook): Promise<void> => {
-      // With milliseconds, which a real schedule lacks: a period can be short enough that each run by hand counts.
-      const time = new Date(clock.now()).toISOString();
-      return snapshotPrices({ ...tick("price-snapshot"), time }, contextOf("snapshot-prices"));
-    };
-    jobs.set("snapshot-prices", snapshot);
-    const run = (): Promise<void> => snapshot(skyhook);
+  // The handler logs an error. No retry: the same list would fail again, and the next version starts another run.
+  const snapshot = async (): Promise<void> => {
+    await cloud.invoke("snapshot-prices", priceTick());
+  };
+
+  const watchPrices = (path: string): void => {
+    jobs.set("snapshot-prices", ({ snapshotPrices }) =>
+      snapshotPrices(priceTick(), contextOf("snapshot-prices")),
+    );
     const onVersion = async (version: string | undefined): Promise<void> => {
       if (version === undefined) log.warn("watchlist file not found", { source: path });
-      // No retry: the same list would fail again, and the next version starts another run.
-      await quietly(run);
+      await snapshot();
     };
-    loops.push(
-      watchFile({ source: watchlist, clock, log, signal, onVersion }),
-      every(times.pricesMs, run, times.pricesMs),
-    );
-    return () => quietly(run);
-  };
-
-  const startAiTasks = (): void => {
-    const watch = ({ watchAiTasks }: Skyhook): Promise<void> =>
-      watchAiTasks(tick("ai-tasks"), contextOf("watch-ai-tasks"));
-    jobs.set("watch-ai-tasks", watch);
-    loops.push(every(times.aiTasksMs, () => watch(skyhook)));
+    watches.push(watchFile({ source: watchlist, clock, log, signal, onVersion }));
   };
 
   const runOnce = async (job: (skyhook: Skyhook) => Promise<void>): Promise<JobRun> => {
@@ -140,7 +132,7 @@ export const startScheduledJobs = (options: ScheduledJobsOptions): ScheduledJobs
     const events = () =>
       published.map(({ detailType, detail }) => ({ detailType, data: detail.data }));
     try {
-      const shown = { bus: recording(bus, published), log: noting(log, notes) };
+      const shown = { bus: recording(ports.bus, published), log: noting(log, notes) };
       await job(createSkyhook({ ...ports, ...shown }, config));
       return { kind: "ended", events: events(), notes };
     } catch (error) {
@@ -149,10 +141,12 @@ export const startScheduledJobs = (options: ScheduledJobsOptions): ScheduledJobs
     }
   };
 
-  if (choice.thresholdsFile !== undefined) startThresholds(choice.thresholdsFile);
-  const snapshotPrices =
-    choice.watchlistFile === undefined ? async () => {} : startPrices(choice.watchlistFile);
-  if (choice.aiTasks !== undefined) startAiTasks();
+  if (choice.thresholdsFile !== undefined) watchThresholds(choice.thresholdsFile);
+  if (choice.watchlistFile !== undefined) watchPrices(choice.watchlistFile);
+  if (choice.aiTasks !== undefined)
+    jobs.set("watch-ai-tasks", ({ watchAiTasks }) =>
+      watchAiTasks(tick("ai-tasks"), contextOf("watch-ai-tasks")),
+    );
 
   return {
     async run(name) {
@@ -162,10 +156,10 @@ export const startScheduledJobs = (options: ScheduledJobsOptions): ScheduledJobs
       runs.add(ended);
       return ended.finally(() => runs.delete(ended));
     },
-    snapshotPrices,
+    snapshotPrices: choice.watchlistFile === undefined ? async () => {} : snapshot,
     async stop() {
       stopping.abort();
-      await Promise.all([...loops, ...runs]);
+      await Promise.all([...watches, ...runs]);
     },
   };
 };

@@ -11,13 +11,14 @@ for (const { storeName, createStore } of storeKinds) {
     const store = await createStore();
     const clock = createVirtualClock();
     const map = (await store.open()).map("wakes");
-    const waker = await openDelayQueue({ map, clock, random: createSeededRandom() });
+    const random = createSeededRandom();
+    const waker = await openDelayQueue({ map, clock, random, maxReceiveCount: 3 });
     return {
       waker,
       clock,
       async wakesUntil(at) {
         await clock.advance(at - clock.now());
-        return waker.takeDue(VISIBILITY_MS).length;
+        return (await waker.receive(10, VISIBILITY_MS)).length;
       },
       remove: store.remove,
     };

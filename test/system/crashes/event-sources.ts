@@ -138,12 +138,14 @@ export const createEventSources = (parts: Parts, invocations: Invocations) => {
     }
   };
 
-  const startByWake = (): void => {
-    const due = wakes.takeDue(visibilityMsOf("wake"));
+  const startByWake = async (): Promise<void> => {
+    const due = await wakes.receive(Number.MAX_SAFE_INTEGER, visibilityMsOf("wake"));
     if (due.length === 0) return;
     invocations.start("poll-tasks", wakeQueueEvent("wake", due), async (end, sandbox) => {
       if (end.kind !== "answered") return;
-      await acknowledge(sandbox, "wake.acknowledge", () => wakes.acknowledge(due));
+      await acknowledge(sandbox, "wake.acknowledge", async () => {
+        for (const { wakeId } of due) await wakes.acknowledge(wakeId);
+      });
     });
   };
 
@@ -169,7 +171,7 @@ export const createEventSources = (parts: Parts, invocations: Invocations) => {
       for (const at of visibleAgainAt) if (at <= clock.now()) visibleAgainAt.delete(at);
       startDueCalls();
       for (const mapping of mappings) await startBatches(mapping);
-      startByWake();
+      await startByWake();
       startByTick();
     },
     /** The next instant with a possible start, epoch ms. */

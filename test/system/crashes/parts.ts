@@ -137,7 +137,7 @@ export const openParts = async (faults: Faults, beginning: Beginning) => {
     /** Messages of the queue `requests`, waiting or in flight. */
     requests,
     requestQueue: await openFifoQueue({ map: requests, clock, random, maxReceiveCount: 10 }),
-    wakes: await openDelayQueue({ map: store.map("wake"), clock, random }),
+    wakes: await openDelayQueue({ map: store.map("wake"), clock, random, maxReceiveCount: 3 }),
     service,
     requestedAt,
     provider: {

@@ -67,10 +67,10 @@ describe("the local triggers", () => {
   });
 
   it("deliver a wake signal as a message of a standard queue", async () => {
-    const queue = await openDelayQueue(surroundings());
+    const queue = await openDelayQueue({ ...surroundings(), maxReceiveCount: 3 });
     await queue.wakeAt(START);
 
-    const event = wakeQueueEvent("wake", queue.takeDue(60_000));
+    const event = wakeQueueEvent("wake", await queue.receive(10, 60_000));
 
     expect(shapeOf(event)).toEqual(shapeOf(standard));
     expect(event.Records[0]?.body).toBe('{"wakeAt":"2026-01-31T12:00:00.500Z"}');
