@@ -44,7 +44,6 @@ export default {
       ...BASE,
       PACKAGE_FOLDER,
       "lib/admin",
-      "lib/provider/client.ts",
       "lib/service/reach.ts",
       "lib/service/serve.ts",
     ]),

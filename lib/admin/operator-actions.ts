@@ -14,7 +14,8 @@ import { isoText } from "../events/event.ts";
 import { isUnreadable } from "../ledger/record.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
-import { endPause, pauseEndOf, rateLimits } from "../provider/rate-limit.ts";
+import { endPause, rateLimits } from "../provider/rate-limit.ts";
+import { pauseEndOf } from "../provider/rate-limiter.ts";
 import type { CancelAnswer, LiftAnswer, ResolveAnswer, Verdict } from "./answers.ts";
 
 /** Tolerance for clock differences: a lease holder counts as dead only this long after the lease expires. */

@@ -11,7 +11,8 @@ import { lanes } from "../engine/lane.ts";
 import { type Rejected, readRejections } from "../engine/rejection.ts";
 import { isoText } from "../events/event.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
-import { pauseEndOf, rateLimits } from "../provider/rate-limit.ts";
+import { rateLimits } from "../provider/rate-limit.ts";
+import { pauseEndOf } from "../provider/rate-limiter.ts";
 import { readTasksOf, type TaskView, taskViews } from "./command-tasks.ts";
 import {
   type CommandView,

@@ -1,9 +1,8 @@
 import type { Context } from "hono";
 import type * as z from "zod";
 import { Refusal } from "../admin/admin.ts";
-import { parseJson } from "../contract/json.ts";
+import { parseJson, readText } from "../contract/json.ts";
 import { problemsOf, problemsText } from "../contract/problem.ts";
-import { readText } from "../provider/client.ts";
 
 const MAX_BODY_BYTES = 256 * 1024;
 

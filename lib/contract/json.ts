@@ -108,3 +108,29 @@ export const parseJson = (text: string): unknown => {
     return undefined;
   }
 };
+
+export interface BodyText {
+  readonly text: string;
+  /** Whether the text is complete. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Reads the text of a request or reply, up to `maxBytes` of the decompressed body: a small compressed body can
+ * expand to any size. Cancels the rest, which closes the connection.
+ */
+export const readText = async (
+  { body }: Pick<Response, "body">,
+  maxBytes: number,
+): Promise<BodyText> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop early cancels the stream.
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk.subarray(0, maxBytes - bytes));
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) break;
+  }
+  const text = new TextDecoder().decode(Buffer.concat(chunks));
+  return { text, isWhole: bytes <= maxBytes };
+};

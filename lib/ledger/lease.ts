@@ -10,7 +10,6 @@ const leases = recordKind({
   kind: "lease",
   schema: leaseSchema,
   dueAt: () => undefined,
-  expiresAt: () => undefined,
 });
 
 export interface LeaseRequest {

@@ -20,14 +20,23 @@ const MAX_CONFLICTS = 20;
 export const isUnreadable = (error: unknown): boolean =>
   error instanceof z.ZodError || error instanceof UnreadableItemError;
 
+/** Clocks of processes differ by far less. */
+const MAX_AHEAD_MS = 60_000;
+
+/**
+ * Whether a stored time comes from a clock that was wrong. A record whose processes wait for such a time would block
+ * them until then, so they ignore it.
+ */
+export const isFarAhead = (at: number, now: number): boolean => at > now + MAX_AHEAD_MS;
+
 export interface RecordRules<S extends z.ZodType> {
   /** Prefix of the item keys of this kind, without `#`. */
   readonly kind: string;
   readonly schema: S;
   /** When the poller must handle it again, epoch ms. */
   readonly dueAt: (value: z.output<S>) => number | undefined;
-  /** When the store may delete it, epoch ms. */
-  readonly expiresAt: (value: z.output<S>) => number | undefined;
+  /** When the store may delete it, epoch ms; absent: never. */
+  readonly expiresAt?: (value: z.output<S>) => number | undefined;
   /** The list entry of a value; absent: the list leaves this kind out. */
   readonly listing?: (value: z.output<S>, key: string) => ListFields | undefined;
 }
@@ -59,7 +68,7 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
       key: itemKey(key),
       version,
       dueAt: rules.dueAt(value),
-      expiresAt: rules.expiresAt(value),
+      expiresAt: rules.expiresAt?.(value),
       listing: listing(key, value),
       // A copy in the form that the store keeps: without absent fields.
       value: JSON.parse(JSON.stringify(value)),

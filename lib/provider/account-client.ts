@@ -1,30 +1,18 @@
-import type { Operation, Reply } from "../contract/operation.ts";
-import type { EventBus } from "../platform/ports/bus.ts";
+import type { Operation } from "../contract/operation.ts";
 import type { Clock } from "../platform/ports/clock.ts";
-import type { Ledger } from "../platform/ports/ledger.ts";
-import type { Log } from "../platform/ports/log.ts";
 import type { Metrics } from "../platform/ports/metrics.ts";
-import type { ApiKeyCache } from "./api-key.ts";
+import { type ApiKeyCache, acceptKey, refuseKey } from "./api-key.ts";
 import {
   type Client,
-  type ClientOptions,
-  createClient,
+  createSend,
   notSent,
-  type OperationRequest,
+  type ProviderOptions,
   readApiKey,
   unlessAborted,
 } from "./client.ts";
 import { callError, ProviderError } from "./provider-error.ts";
-import {
-  acceptKey,
-  newRateLimit,
-  pauseRequests,
-  type RateLimit,
-  rateLimits,
-  refuseKey,
-  type Wait,
-} from "./rate-limit.ts";
-import type { RateLimiter } from "./rate-limiter.ts";
+import { type AccountStatePorts, changeAccountState } from "./rate-limit.ts";
+import type { RateLimiter, Wait } from "./rate-limiter.ts";
 
 /** Longest time that a call waits for a permit. */
 const MAX_PERMIT_WAIT_MS = 5_000;
@@ -33,61 +21,10 @@ const DEFAULT_PAUSE_MS = 1_000;
 /** One send with the first key, one with a key that another call has read since, and one with a newer key. */
 const MAX_SENDS = 3;
 
-export interface AccountClientPorts {
-  readonly ledger: Ledger;
-  readonly bus: EventBus;
+export interface AccountClientPorts extends AccountStatePorts {
   readonly clock: Clock;
-  readonly log: Log;
   readonly metrics: Metrics;
 }
-
-/** Writes the account state that responses reveal (a pause, a refused key) to the ledger. Never rejects. */
-const createAccountStateUpdates = (ports: AccountClientPorts, account: string) => {
-  const { ledger, clock, log } = ports;
-
-  /** Never throws, because an unreachable ledger must not fail a call that has its response. */
-  const update = async (next: (rateLimit: RateLimit) => RateLimit): Promise<boolean> => {
-    try {
-      const { value } = await rateLimits.change(ledger, account, (current) =>
-        next(current ?? newRateLimit(account)),
-      );
-      if (value.outbox.length > 0) await rateLimits.publishOrLeave(ports, account);
-      return true;
-    } catch (error) {
-      const errorMessage = error instanceof Error ? error.message : String(error);
-      const text = "account state not updated; the next response will retry it";
-      log.warn(text, { account, errorMessage });
-      return false;
-    }
-  };
-
-  return {
-    /** @returns whether the ledger holds the pause, so that every process obeys it */
-    async pauseUntil(until: number): Promise<boolean> {
-      let isReported = false;
-      const isUpdated = await update((rateLimit) => {
-        const next = pauseRequests(rateLimit, { now: clock.now(), until });
-        isReported = next.outbox.at(-1) !== rateLimit.outbox.at(-1);
-        return next;
-      });
-      if (isUpdated && isReported) {
-        const fields = { account, until: new Date(until).toISOString() };
-        log.warn(
-          "provider asked for a long pause; the account sends nothing until its end",
-          fields,
-        );
-      }
-      return isUpdated;
-    },
-    /** @param sentAt time at which the refused request left, epoch ms */
-    async keyRefused(sentAt: number): Promise<void> {
-      await update((rateLimit) => refuseKey(rateLimit, { now: clock.now(), sentAt }));
-    },
-    async keyAccepted(sentAt: number): Promise<void> {
-      await update((rateLimit) => acceptKey(rateLimit, { now: clock.now(), sentAt }));
-    },
-  };
-};
 
 const WAIT_REASONS: Readonly<Record<Wait["because"], string>> = {
   "budget-spent": "the account's rate limit is exhausted",
@@ -121,7 +58,7 @@ interface Attempt {
 
 interface AccountClientOptions {
   readonly account: string;
-  readonly provider: Omit<ClientOptions, "apiKey">;
+  readonly provider: ProviderOptions;
   readonly apiKeys: ApiKeyCache;
   readonly rateLimiter: RateLimiter;
 }
@@ -140,7 +77,7 @@ export const createAccountClient = (
   { account, provider, apiKeys, rateLimiter }: AccountClientOptions,
 ): Client => {
   const { clock, metrics } = ports;
-  const updates = createAccountStateUpdates(ports, account);
+  const send = createSend(provider);
 
   /** @throws ProviderError when no permit is granted in time; nothing was sent */
   const acquirePermit = async (
@@ -160,54 +97,37 @@ export const createAccountClient = (
     throw callError(operation, "throttled", permit.because, text, { retryAfterMs });
   };
 
-  /** Updates the state of the account after an error. Refused keys are handled in `keyAfter`. */
-  const updateAccount = async (error: unknown, sentAt: number): Promise<void> => {
-    if (isCode(error, "throttled")) {
-      const until = clock.now() + (error.retryAfterMs ?? DEFAULT_PAUSE_MS);
-      rateLimiter.pause(until);
-      if (await updates.pauseUntil(until)) rateLimiter.leavePause(until);
-    }
-    if (rateLimiter.isKeyRefused() && showsThatKeyIsAccepted(error)) {
-      await updates.keyAccepted(sentAt);
-    }
+  /** Records that the provider has accepted the key of a request, if the account's key counts as refused. */
+  const noteAccepted = async ({ sentAt }: Attempt): Promise<void> => {
+    if (!rateLimiter.isKeyRefused()) return;
+    const accept = { now: clock.now(), sentAt };
+    await changeAccountState(ports, account, (state) => acceptKey(state, accept));
   };
 
-  const send = async <O extends Operation>(
-    operation: O,
-    request: OperationRequest<O>,
-    { key, signal, sentAt }: Attempt,
-  ): Promise<Reply<O>> => {
-    const client = createClient({ ...provider, apiKey: async () => key });
-    const reply = await client.call(operation, request, signal).catch(async (error: unknown) => {
-      await updateAccount(error, sentAt);
-      throw error;
-    });
-    if (rateLimiter.isKeyRefused()) await updates.keyAccepted(sentAt);
-    return reply;
+  /** Records what an error says about the account. */
+  const noteError = async (error: unknown, attempt: Attempt): Promise<void> => {
+    if (isCode(error, "throttled")) {
+      await rateLimiter.pause(clock.now() + (error.retryAfterMs ?? DEFAULT_PAUSE_MS));
+    }
+    if (showsThatKeyIsAccepted(error)) await noteAccepted(attempt);
   };
 
   /**
-   * Returns the key for the next send of a request after its key was refused. That is safe also for a
-   * mutation: a request with a refused key has no effect.
-   * @throws the given error when the request must not be sent again
+   * Returns another key for a request whose key was refused, to send it again. That is safe also for a mutation: a
+   * request with a refused key has no effect.
+   * @returns undefined when there is none, or after too many sends; then the account's key counts as refused
    */
-  const keyAfter = async (operation: Operation, error: unknown, attempt: Attempt) => {
-    const { key, signal, sentAt, sends } = attempt;
-    if (!isCode(error, "key-refused")) throw error;
+  const otherKey = async ({ key, signal, sentAt, sends }: Attempt): Promise<string | undefined> => {
     const isLast = sends >= MAX_SENDS;
     const after = isLast ? undefined : unlessAborted(apiKeys.after(key), signal);
     const next = await after?.catch(() => undefined);
-    if (next === undefined) {
-      metrics.count("AccountKeyRefused", { account });
-      rateLimiter.discard();
-      await updates.keyRefused(sentAt);
-      throw error;
-    }
-    // The request was sent once, so the error stays "refused", not "not sent", if no permit is granted.
-    await acquirePermit(operation, signal, true).catch(() => {
-      throw error;
-    });
-    return next;
+    if (next !== undefined) return next;
+    metrics.count("AccountKeyRefused", { account });
+    rateLimiter.discard();
+    await changeAccountState(ports, account, (state) =>
+      refuseKey(state, { now: clock.now(), sentAt }),
+    );
+    return undefined;
   };
 
   return {
@@ -218,9 +138,18 @@ export const createAccountClient = (
       for (let sends = 1; ; sends += 1) {
         const attempt = { key, signal, sentAt: clock.now(), sends };
         try {
-          return await send(operation, request, attempt);
+          const reply = await send(operation, request, { apiKey: key, signal });
+          await noteAccepted(attempt);
+          return reply;
         } catch (error) {
-          key = await keyAfter(operation, error, attempt);
+          await noteError(error, attempt);
+          const next = isCode(error, "key-refused") ? await otherKey(attempt) : undefined;
+          if (next === undefined) throw error;
+          key = next;
+          // The request was sent once, so the error stays "refused", not "not sent", if no permit is granted.
+          await acquirePermit(operation, signal, true).catch(() => {
+            throw error;
+          });
         }
       }
     },

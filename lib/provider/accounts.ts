@@ -1,12 +1,11 @@
 import { updatePool } from "../contract/load-balancer-pools.ts";
 import type { Operation } from "../contract/operation.ts";
 import { getTask } from "../contract/tasks.ts";
-import type { Random } from "../platform/ports/random.ts";
 import { type AccountClientPorts, createAccountClient } from "./account-client.ts";
 import type { AccountSettings, AccountsConfig } from "./accounts-config.ts";
 import { createApiKeyCache, type KeyPorts, type KeySource, keySourceOf } from "./api-key.ts";
-import type { Client, ClientOptions, OtherPaths } from "./client.ts";
-import { createRateLimiter, type Readiness } from "./rate-limiter.ts";
+import type { Client, OtherPaths, ProviderOptions } from "./client.ts";
+import { createRateLimiter, type RateLimiterPorts, type Readiness } from "./rate-limiter.ts";
 
 /** Name of the only account of a local run without an accounts file. */
 export const DEFAULT_ACCOUNT = "local";
@@ -40,10 +39,9 @@ const READY_WAIT_MS = 1_000;
 
 export interface AccountPorts
   extends AccountClientPorts,
+    RateLimiterPorts,
     KeyPorts,
-    Pick<ClientOptions, "fetch" | "attemptTimeoutMs"> {
-  readonly random: Random;
-}
+    Pick<ProviderOptions, "fetch" | "attemptTimeoutMs"> {}
 
 /** The provider of a local run, used by accounts without `base_url`. */
 export interface OwnProvider {

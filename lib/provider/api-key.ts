@@ -1,9 +1,13 @@
 import { asInJson } from "../contract/json.ts";
+import { isoText } from "../events/event.ts";
+import { outboxEvent } from "../ledger/outbox.ts";
+import { isFarAhead } from "../ledger/record.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { Metrics } from "../platform/ports/metrics.ts";
 import type { Secrets } from "../platform/ports/secrets.ts";
 import type { AccountSettings } from "./accounts-config.ts";
+import { episodeOf, type RateLimit, withEvent } from "./rate-limit.ts";
 
 /** Both known forms, `1234$abcdef` and `1234_abcdef`, and any other text that an HTTP header can carry. */
 const SENDABLE = /^[\x21-\x7e]+$/;
@@ -186,4 +190,85 @@ export const createApiKeyCache = (
       return next === refused ? undefined : next;
     },
   };
+};
+
+/** While the key is refused, the circuit breaker lets one half-open probe through per interval. */
+const PROBE_INTERVAL_MS = 30_000;
+
+type KeyState = RateLimit["key"];
+
+/**
+ * The circuit breaker of an account's key as one request finds it. `closed`: it may leave. `half-open`: it may leave
+ * as the probe, if `key` is recorded with it. `open`: it waits for the next probe.
+ */
+type Breaker =
+  | { readonly kind: "closed"; readonly key: KeyState }
+  | { readonly kind: "half-open"; readonly key: Extract<KeyState, { state: "refused" }> }
+  | { readonly kind: "open"; readonly nextProbeAt: number };
+
+export interface BreakerRequest {
+  readonly now: number;
+  /** Whether the requests carry a key that was read after another one was refused. */
+  readonly hasNewKey: boolean;
+  /** `nextProbeAt` of a half-open probe that was granted to the caller and expired unused. */
+  readonly expiredProbe: number | undefined;
+}
+
+/**
+ * Returns the circuit breaker for requests at `now`. An expired probe is granted to its owner again; other processes
+ * wait for the next one.
+ */
+export const breakerFor = (
+  key: KeyState,
+  { now, hasNewKey, expiredProbe }: BreakerRequest,
+): Breaker => {
+  if (key.state === "accepted" || hasNewKey) return { kind: "closed", key };
+  const { nextProbeAt } = key;
+  const isDue = now >= nextProbeAt || isFarAhead(nextProbeAt, now + PROBE_INTERVAL_MS);
+  return isDue || nextProbeAt === expiredProbe
+    ? { kind: "half-open", key: { ...key, nextProbeAt: now + PROBE_INTERVAL_MS } }
+    : { kind: "open", nextProbeAt };
+};
+
+interface KeyResponse {
+  readonly now: number;
+  /** Time at which the request left. Responses to requests from before the latest change are ignored. */
+  readonly sentAt: number;
+}
+
+/** Start of an episode: later than the one before, because clocks differ and each needs its own id. */
+const startAfter = (since: number, now: number): number =>
+  isFarAhead(since, now) ? now : Math.max(now, since + 1);
+
+/** Opens the circuit breaker after the provider refused the key. Publishes the change once. */
+export const refuseKey = (rateLimit: RateLimit, { now, sentAt }: KeyResponse): RateLimit => {
+  const { account, key } = rateLimit;
+  if (key.state === "refused" || (sentAt < key.since && !isFarAhead(key.since, now))) {
+    return rateLimit;
+  }
+  const since = startAfter(key.since, now);
+  const event = outboxEvent({
+    ...episodeOf(account, "key-refused", since),
+    detailType: "AccountKeyRefused",
+    time: since,
+    data: { since: isoText(since) },
+  });
+  const refused = { state: "refused", since, nextProbeAt: now + PROBE_INTERVAL_MS } as const;
+  return withEvent({ ...rateLimit, key: refused }, event);
+};
+
+/** Closes the circuit breaker after the provider accepted the key. Publishes the change once. */
+export const acceptKey = (rateLimit: RateLimit, { now, sentAt }: KeyResponse): RateLimit => {
+  const { account, key } = rateLimit;
+  if (key.state === "accepted" || (sentAt <= key.since && !isFarAhead(key.since, now))) {
+    return rateLimit;
+  }
+  const since = startAfter(key.since, now);
+  const event = outboxEvent({
+    ...episodeOf(account, "key-refused", key.since),
+    detailType: "AccountKeyAccepted",
+    time: since,
+    data: { since: isoText(since), refusedSince: isoText(key.since) },
+  });
+  return withEvent({ ...rateLimit, key: { state: "accepted", since } }, event);
 };

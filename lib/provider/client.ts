@@ -1,9 +1,15 @@
 import * as z from "zod";
-import { formatWireJson, parseMoneyJson, parseWireJson } from "../contract/json.ts";
+import {
+  type BodyText,
+  formatWireJson,
+  parseMoneyJson,
+  parseWireJson,
+  readText,
+} from "../contract/json.ts";
 import type { Body, Operation, Params, Query, Reply } from "../contract/operation.ts";
 import { problemsOf } from "../contract/problem.ts";
 import type { Clock } from "../platform/ports/clock.ts";
-import { sendableKey, withoutKey } from "./api-key.ts";
+import { keyRedactorOf, sendableKey, withoutKey } from "./api-key.ts";
 import {
   callError,
   failureOf,
@@ -85,33 +91,7 @@ export const MAX_REPLY_BYTES = 10_000_000;
 /** Size limit of an error reply. Errors quote only its beginning. */
 export const MAX_REFUSAL_BYTES = 400_000;
 
-export interface ReplyText {
-  readonly text: string;
-  /** Whether the text is complete. */
-  readonly isWhole: boolean;
-}
-
-const NO_TEXT: ReplyText = { text: "", isWhole: false };
-
-/**
- * Reads the text of a reply, up to `maxBytes` of the decompressed body: a small compressed reply can
- * expand to any size. Cancels the rest, which closes the connection.
- */
-export const readText = async (
-  { body }: Pick<Response, "body">,
-  maxBytes: number,
-): Promise<ReplyText> => {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  // Leaving the loop early cancels the stream.
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk.subarray(0, maxBytes - bytes));
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) break;
-  }
-  const text = new TextDecoder().decode(Buffer.concat(chunks));
-  return { text, isWhole: bytes <= maxBytes };
-};
+const NO_TEXT: BodyText = { text: "", isWhole: false };
 
 /**
  * Settles with the work, or rejects with the signal's reason as soon as the signal aborts. Needed for work
@@ -134,13 +114,8 @@ export const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): P
 /** Path templates by operation id. */
 export type OtherPaths = Readonly<Record<string, string>>;
 
-export interface ClientOptions {
+export interface ProviderOptions {
   readonly baseUrl: string;
-  /**
-   * Called for every request, so that a rotated key is used without a restart. Its errors become causes
-   * and must not contain the key.
-   */
-  readonly apiKey: () => Promise<string>;
   /** `fetch`, or an app in this process. */
   readonly fetch: (request: Request) => Promise<Response>;
   readonly clock: Clock;
@@ -170,7 +145,7 @@ const unreadable = (operation: Operation, rule: string, cause?: unknown): Provid
   return callError(operation, disposition, "reply-unreadable", `the reply is ${rule}`, { cause });
 };
 
-const readJson = (operation: Operation, { text, isWhole }: ReplyText): unknown => {
+const readJson = (operation: Operation, { text, isWhole }: BodyText): unknown => {
   if (operation.successStatus === 204) return undefined;
   if (!isWhole) throw unreadable(operation, `larger than ${MAX_REPLY_BYTES} bytes`);
   try {
@@ -180,13 +155,9 @@ const readJson = (operation: Operation, { text, isWhole }: ReplyText): unknown =
   }
 };
 
-const readReply = <O extends Operation>(
-  operation: O,
-  replyText: ReplyText,
-  apiKey: string,
-): Reply<O> => {
+const readReply = <O extends Operation>(operation: O, body: BodyText, apiKey: string): Reply<O> => {
   // Results and ends of tasks are published, with any text that the provider quotes in them.
-  const json = withoutKey(readJson(operation, replyText), replyText.text, apiKey);
+  const json = withoutKey(readJson(operation, body), body.text, apiKey);
   const reply = z.safeParse<O["response"]>(operation.response, json);
   if (reply.success) return reply.data;
   const problems = problemsOf(reply.error.issues);
@@ -225,46 +196,71 @@ export const readApiKey = async (
   return key;
 };
 
-/** Creates a typed client of the provider. One call is one request; callers decide about retries. */
-export const createClient = (options: ClientOptions): Client => {
-  const { clock } = options;
+interface Credentials {
+  /**
+   * The key, or a function that reads it within the time limit. Its errors become causes and must not contain the key.
+   */
+  readonly apiKey: string | (() => Promise<string>);
+  readonly signal?: AbortSignal | undefined;
+}
 
-  const send = async (request: Request, ended: AbortSignal) => {
-    const response = await unlessAborted(options.fetch(request), ended);
+/** As `call` of a client, with the key of this call. */
+export type Send = <O extends Operation>(
+  operation: O,
+  request: OperationRequest<O>,
+  credentials: Credentials,
+) => Promise<Reply<O>>;
+
+/** Creates a function that sends typed requests to the provider. Callers decide about retries. */
+export const createSend = (options: ProviderOptions): Send => {
+  const { baseUrl, paths, fetch, clock, attemptTimeoutMs, maxPauseMs } = options;
+
+  const exchange = async (http: Request, ended: AbortSignal) => {
+    const response = await unlessAborted(fetch(http), ended);
     const maxBytes = response.ok ? MAX_REPLY_BYTES : MAX_REFUSAL_BYTES;
     const read = unlessAborted(readText(response, maxBytes), ended);
     // For an error reply the status is enough, even if its text is cut off.
-    const replyText = response.ok ? await read : await read.catch(() => NO_TEXT);
-    return { response, replyText };
+    return { response, body: response.ok ? await read : await read.catch(() => NO_TEXT) };
   };
 
-  return {
-    async call(operation, request, signal) {
-      const answered = new AbortController();
-      const deadline = new AbortController();
-      void clock
-        .sleep(options.attemptTimeoutMs, answered.signal)
-        .then(() => answered.signal.aborted || deadline.abort());
-      const ended = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
-      const stoppedBy = (): StoppedBy => {
-        if (deadline.signal.aborted) return "deadline";
-        return signal?.aborted ? "caller" : "network";
-      };
-      const { baseUrl, maxPauseMs } = options;
-      try {
-        if (signal?.aborted) throw notSent(operation);
-        const apiKey = await readApiKey(operation, options.apiKey, ended);
-        const path = options.paths[operation.id] ?? operation.path;
-        const http = buildRequest(operation, path, request, { baseUrl, apiKey, signal: ended });
-        const { response, replyText } = await send(http, ended).catch((error: unknown) => {
-          throw failureOf(operation, error, stoppedBy());
-        });
-        if (response.ok) return readReply(operation, replyText, apiKey);
-        const { text } = replyText;
-        throw refusalOf(operation, response, { text, apiKey, now: clock.now(), maxPauseMs });
-      } finally {
-        answered.abort();
-      }
-    },
+  return async (operation, request, credentials) => {
+    const { signal } = credentials;
+    const answered = new AbortController();
+    const deadline = new AbortController();
+    void clock
+      .sleep(attemptTimeoutMs, answered.signal)
+      .then(() => answered.signal.aborted || deadline.abort());
+    const ended = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
+    const stoppedBy = (): StoppedBy => {
+      if (deadline.signal.aborted) return "deadline";
+      return signal?.aborted ? "caller" : "network";
+    };
+    try {
+      if (signal?.aborted) throw notSent(operation);
+      const { apiKey: key } = credentials;
+      const apiKey = typeof key === "string" ? key : await readApiKey(operation, key, ended);
+      const path = paths[operation.id] ?? operation.path;
+      const http = buildRequest(operation, path, request, { baseUrl, apiKey, signal: ended });
+      const { response, body } = await exchange(http, ended).catch((error: unknown) => {
+        throw failureOf(operation, error, stoppedBy());
+      });
+      if (response.ok) return readReply(operation, body, apiKey);
+      const redact = keyRedactorOf(apiKey);
+      const { text } = body;
+      throw refusalOf(operation, response, { text, redact, now: clock.now(), maxPauseMs });
+    } finally {
+      answered.abort();
+    }
   };
+};
+
+export interface ClientOptions extends ProviderOptions {
+  /** Called for every request, so that a rotated key is used without a restart. */
+  readonly apiKey: () => Promise<string>;
+}
+
+/** Creates a client with a key of its own. One call is one request; callers decide about retries. */
+export const createClient = ({ apiKey, ...options }: ClientOptions): Client => {
+  const send = createSend(options);
+  return { call: (operation, request, signal) => send(operation, request, { apiKey, signal }) };
 };

@@ -2,7 +2,6 @@ import * as z from "zod";
 import { parseWireJson } from "../contract/json.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
-import { keyRedactorOf } from "./api-key.ts";
 
 /**
  * Meaning of a failed call for its caller, decided once, here at the client.
@@ -200,7 +199,7 @@ const meaningOf = (
 
 /**
  * Turns an unsuccessful response into an error with its disposition.
- * @param answer `text`: the body, possibly cut off; `apiKey`: removed wherever the provider quotes it;
+ * @param answer `text`: the body, possibly cut off; `redact`: removes the key wherever the provider quotes it;
  * `now`: epoch ms, base of a date in `Retry-After`; `maxPauseMs`: longest pause allowed
  */
 export const refusalOf = (
@@ -208,13 +207,13 @@ export const refusalOf = (
   response: Response,
   answer: {
     readonly text: string;
-    readonly apiKey: string;
+    readonly redact: (quoted: string) => string;
     readonly now: number;
     readonly maxPauseMs?: number | undefined;
   },
 ): ProviderError => {
   const { disposition, code } = meaningOf(operation, response.status);
-  const { message, problems } = readErrorBody(answer.text, keyRedactorOf(answer.apiKey));
+  const { message, problems } = readErrorBody(answer.text, answer.redact);
   const asked = requestedPauseMs(response, answer.now, answer.maxPauseMs);
   const { status } = response;
   const retryAfterMs = asked ?? (code === "locked" ? LOCK_RETRY_MS : undefined);

@@ -1,12 +1,100 @@
+import { isoText } from "../events/event.ts";
+import { isFarAhead } from "../ledger/record.ts";
 import type { Clock } from "../platform/ports/clock.ts";
-import type { Ledger } from "../platform/ports/ledger.ts";
 import type { Random } from "../platform/ports/random.ts";
-import { type Granted, grantPermits, newRateLimit, rateLimits, type Wait } from "./rate-limit.ts";
+import type { AccountSettings } from "./accounts-config.ts";
+import { type BreakerRequest, breakerFor } from "./api-key.ts";
+import {
+  type AccountStatePorts,
+  changeAccountState,
+  newRateLimit,
+  pauseRequests,
+  type RateLimit,
+  rateLimits,
+} from "./rate-limit.ts";
 
+/** Length of a window. Windows begin at whole seconds of the clock of the acquiring process. */
+const WINDOW_MS = 1_000;
 /** Pause of a process that got fewer permits than it wanted, so that other processes come first. */
 const COURTESY_MS = 50;
 /** Longest random delay of processes that wait for the same window: the ledger takes one write at a time. */
 const SPREAD_MS = 100;
+
+interface GrantRequest extends BreakerRequest {
+  /** Number of permits that the caller can use. */
+  readonly wanted: number;
+  /** Smallest number of use to the caller, at most `perWindow`; a half-open probe is always one. */
+  readonly atLeast: number;
+  readonly perWindow: number;
+}
+
+/** Granted permits, for requests that leave before `expiresAt` (epoch ms). */
+interface Granted {
+  readonly kind: "granted";
+  readonly permits: number;
+  readonly expiresAt: number;
+  /** Id of the half-open probe, if the permit is one. */
+  readonly probe: number | undefined;
+}
+
+/** No permit: the time of the next try (epoch ms), and the reason. */
+export interface Wait {
+  readonly kind: "wait";
+  readonly until: number;
+  readonly because: "budget-spent" | "key-refused" | "paused";
+}
+
+const waitUntil = (until: number, because: Wait["because"]): Wait => ({
+  kind: "wait",
+  until,
+  because,
+});
+
+const windowAt = (now: number): number => Math.floor(now / WINDOW_MS) * WINDOW_MS;
+
+/** Returns the current window. A process with a slow clock uses the newer window of other processes. */
+const inWindow = (rateLimit: RateLimit, now: number): RateLimit =>
+  windowAt(now) > rateLimit.windowStartedAt || isFarAhead(rateLimit.windowStartedAt, now)
+    ? { ...rateLimit, windowStartedAt: windowAt(now), granted: 0 }
+    : rateLimit;
+
+/** Returns the end of the current pause (epoch ms); undefined without a pause. */
+export const pauseEndOf = (
+  { blockedUntil, blockedAt }: RateLimit,
+  now: number,
+): number | undefined =>
+  blockedUntil > now && !isFarAhead(blockedAt, now) ? blockedUntil : undefined;
+
+/**
+ * Grants permits of the current window: at most half of the remaining ones, so that one process does not
+ * take all, but at least `atLeast`, or none. Permits expire at the end of the caller's own window. While
+ * the key is refused, grants one half-open probe every 30 s, and permits to requests with a new key.
+ * @returns the same rate limit object when no permit is granted
+ */
+export const grantPermits = (
+  rateLimit: RateLimit,
+  request: GrantRequest,
+): { readonly rateLimit: RateLimit; readonly grant: Granted | Wait } => {
+  const { now, perWindow } = request;
+  const pausedUntil = pauseEndOf(rateLimit, now);
+  if (pausedUntil !== undefined) return { rateLimit, grant: waitUntil(pausedUntil, "paused") };
+  const breaker = breakerFor(rateLimit.key, request);
+  if (breaker.kind === "open") {
+    return { rateLimit, grant: waitUntil(breaker.nextProbeAt, "key-refused") };
+  }
+  const probe = breaker.kind === "half-open" ? breaker.key.nextProbeAt : undefined;
+  const { wanted, atLeast } = probe === undefined ? request : { wanted: 1, atLeast: 1 };
+  const current = inWindow(rateLimit, now);
+  const left = perWindow - current.granted;
+  if (left < atLeast) {
+    return { rateLimit, grant: waitUntil(current.windowStartedAt + WINDOW_MS, "budget-spent") };
+  }
+  const permits = Math.min(wanted, Math.max(atLeast, Math.floor(left / 2)));
+  return {
+    rateLimit: { ...current, granted: current.granted + permits, key: breaker.key },
+    grant: { kind: "granted", permits, expiresAt: windowAt(now) + WINDOW_MS, probe },
+  };
+};
 
 /** A permit, or the time of the next try (epoch ms) and the reason for the wait. */
 export type Readiness = { readonly kind: "ready" } | Wait;
@@ -20,96 +108,117 @@ interface AcquireOptions {
   readonly hasNewKey?: boolean;
 }
 
-/** Distributes the permits of an account's rate limit inside one process. */
-export interface RateLimiter {
-  /** Waits for a permit for immediate use. @throws Error when the ledger fails */
-  acquire(options: AcquireOptions): Promise<Acquisition>;
-  /**
-   * Waits for permits for later `acquire` calls, which then return at once until the window ends.
-   * Reserves a single permit if the rate limit is lower than `permits`, and while the key is refused.
-   */
-  reserve(options: AcquireOptions, permits: number): Promise<Acquisition>;
-  /** Drops unused permits. */
-  discard(): void;
-  /** Grants no permit before `until` (epoch ms), also if the ledger does not hold the pause. */
-  pause(until: number): void;
-  /** Hands a pause over to the ledger, where an operator can lift it. */
-  leavePause(until: number): void;
-  /** Whether the key was refused when this process last read the rate limit. */
-  isKeyRefused(): boolean;
+interface Waiter extends AcquireOptions {
+  readonly permits: number;
+  /** Whether the permits are reserved for later requests. */
+  readonly isReservation: boolean;
+  /** Leaves the line with a result, or with a promise that rejects. */
+  readonly leave: (result: Acquisition | Promise<never>) => void;
+  readonly leavesAt: number;
 }
 
-interface RateLimiterDeps {
-  readonly ledger: Ledger;
-  readonly clock: Clock;
-  readonly random: Random;
+/** Unused permits of one window; `reserved` ones are for later requests of callers that have waited for them. */
+interface Permits {
+  expiresAt: number;
+  free: number;
+  reserved: number;
 }
 
-interface RateLimitedAccount {
-  readonly name: string;
-  readonly requestsPerSecond: number;
-}
+const noPermits = (): Permits => ({ expiresAt: 0, free: 0, reserved: 0 });
 
-/** Creates a pool of unused permits, all of one window. */
-const createPermitPool = (clock: Clock) => {
-  let left: Pick<Granted, "permits" | "expiresAt"> = { permits: 0, expiresAt: 0 };
+const addTo = (permits: Permits, { permits: count, expiresAt }: Granted): void => {
+  if (permits.expiresAt !== expiresAt) Object.assign(permits, noPermits(), { expiresAt });
+  permits.free += count;
+};
+
+/** Creates the line of this process's requests that wait for permits, in order of arrival. */
+const createLine = ({ now }: Clock) => {
+  let waiters: readonly Waiter[] = [];
+  let changed = new AbortController();
+
+  /** Requests with a new key come first: they have waited before, and no other gets a permit while the key is refused. */
+  const servable = (): readonly Waiter[] => {
+    const withNewKey = waiters.filter(({ hasNewKey }) => hasNewKey);
+    return withNewKey.length > 0 ? withNewKey : waiters;
+  };
+
   return {
-    add({ permits, expiresAt }: typeof left): void {
-      const kept = left.expiresAt === expiresAt ? left.permits : 0;
-      left = { permits: kept + permits, expiresAt };
+    servable,
+    /** Returns a signal that is aborted when the next request joins, or when the last one leaves. */
+    nextChange(): AbortSignal {
+      changed = new AbortController();
+      return changed.signal;
     },
-    /** Takes `count` permits or none. @returns their expiry (epoch ms); undefined if there are fewer */
-    take(count: number): number | undefined {
-      if (left.permits < count || clock.now() >= left.expiresAt) return undefined;
-      left = { ...left, permits: left.permits - count };
-      return left.expiresAt;
+    join(request: Omit<Waiter, "leave" | "leavesAt">): Promise<Acquisition> {
+      const { signal, maxWaitMs } = request;
+      if (signal.aborted) return Promise.resolve({ kind: "aborted" });
+      return new Promise((resolve) => {
+        const abort = (): void => waiter.leave({ kind: "aborted" });
+        const waiter: Waiter = {
+          ...request,
+          leavesAt: now() + maxWaitMs,
+          leave(result) {
+            signal.removeEventListener("abort", abort);
+            waiters = waiters.filter((other) => other !== waiter);
+            if (waiters.length === 0) changed.abort();
+            resolve(result);
+          },
+        };
+        signal.addEventListener("abort", abort);
+        waiters = [...waiters, waiter];
+        changed.abort();
+      });
     },
-    clear(): void {
-      left = { permits: 0, expiresAt: 0 };
+    /** Sends away the requests that cannot wait that long. */
+    endTooLong(wait: Wait): void {
+      for (const { leavesAt, leave } of waiters) if (wait.until > leavesAt) leave(wait);
+    },
+    fail(error: unknown): void {
+      for (const { leave } of waiters) leave(Promise.reject(error));
     },
   };
 };
 
-/** Permits that the requests in the queue need now. */
-interface Demand {
-  /** Permits for all requests that may be served. */
-  readonly wanted: number;
-  /** Permits for the next request; fewer would serve no request. */
-  readonly atLeast: number;
-  readonly hasNewKey: boolean;
+export interface RateLimiterPorts extends AccountStatePorts {
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
-/** Acquires permits from the ledger for this process. */
-const createGrantedPermits = (
-  { ledger, clock }: RateLimiterDeps,
-  { name, requestsPerSecond }: RateLimitedAccount,
-  demandNow: () => Demand,
+/**
+ * Creates the rate limiter of an account: grants permits to the requests of this process. Processes share the limit
+ * through the account's ledger item.
+ */
+export const createRateLimiter = (
+  ports: RateLimiterPorts,
+  { name, requestsPerSecond: perWindow }: Pick<AccountSettings, "name" | "requestsPerSecond">,
 ) => {
-  const pool = createPermitPool(clock);
-  let isKeyRefused = false;
-  let notBefore = 0;
-  let discards = 0;
-  let underWay: Promise<Wait | undefined> | undefined;
+  const { ledger, clock, random, log } = ports;
+  const line = createLine(clock);
+  let isServing = false;
+  let permits = noPermits();
+  /** A half-open probe that no request has used yet. Once it has expired, it is requested again. */
   let unusedProbe: Granted | undefined;
+  let isKeyRefused = false;
+  let pausedUntil = 0;
+  let askAgainAt = 0;
 
-  const expiredProbe = (now: number): number | undefined =>
-    unusedProbe && now >= unusedProbe.expiresAt ? unusedProbe.probe : undefined;
-
+  /** Acquires permits for the line. @returns the wait if none is granted @throws Error when the ledger fails */
   const askLedger = async (): Promise<Wait | undefined> => {
+    // A pause or a refusal that begins meanwhile drops all permits, also those of this grant.
+    const target = permits;
     const asked: { grant?: Granted | Wait } = {};
-    const discardsBefore = discards;
     const { value } = await rateLimits.change(ledger, name, (current = newRateLimit(name)) => {
-      // Computed here, so that requests that joined during the read of the ledger are served too.
-      const demand = demandNow();
+      // Read here, so that requests that joined during the read of the ledger are served too.
+      const waiting = line.servable();
+      const [{ permits: atLeast = 1, hasNewKey = false } = {}] = waiting;
+      const wanted = waiting.reduce((sum, { permits }) => sum + permits, 0) || atLeast;
       const now = clock.now();
-      const { rateLimit, grant } = grantPermits(current, {
-        ...demand,
-        now,
-        perWindow: requestsPerSecond,
-        expiredProbe: expiredProbe(now),
-      });
-      const isShort = grant.kind === "granted" && grant.permits < demand.wanted;
-      notBefore = isShort ? now + COURTESY_MS : 0;
+      const expiredProbe =
+        unusedProbe && now >= unusedProbe.expiresAt ? unusedProbe.probe : undefined;
+      const request = { wanted, atLeast, hasNewKey, now, perWindow, expiredProbe };
+      const { rateLimit, grant } = grantPermits(current, request);
+      const isShort = grant.kind === "granted" && grant.permits < wanted;
+      askAgainAt = isShort ? now + COURTESY_MS : 0;
       asked.grant = grant;
       return rateLimit;
     });
@@ -117,203 +226,101 @@ const createGrantedPermits = (
     const { grant } = asked;
     if (grant?.kind === "wait") return grant;
     if (grant?.probe !== undefined) unusedProbe = grant;
-    // A pause that began meanwhile has dropped all permits, and may not be in the ledger yet.
-    if (grant && discardsBefore === discards) pool.add(grant);
+    if (grant) addTo(target, grant);
     return undefined;
   };
 
-  return {
-    pool,
-    /**
-     * Puts granted permits into the pool. Concurrent calls share one write.
-     * @returns the wait if no permit was granted
-     * @throws Error when the ledger fails
-     */
-    async refill(): Promise<Wait | undefined> {
-      if (clock.now() < notBefore) {
-        return { kind: "wait", until: notBefore, because: "budget-spent" };
-      }
-      underWay ??= askLedger().finally(() => {
-        underWay = undefined;
-      });
-      return underWay;
-    },
-    /** Drops unused permits, also those of a grant in progress. */
-    discard(): void {
-      discards += 1;
-      pool.clear();
-    },
-    /** Records that a permit was used. An unused half-open probe is requested again. */
-    markUsed(): void {
-      unusedProbe = undefined;
-    },
-    isKeyRefused: () => isKeyRefused,
+  /** Returns the wait that needs no answer of the ledger. */
+  const ownWait = (): Wait | undefined => {
+    const now = clock.now();
+    if (now < pausedUntil) return waitUntil(pausedUntil, "paused");
+    return now < askAgainAt ? waitUntil(askAgainAt, "budget-spent") : undefined;
   };
-};
 
-interface QueuedRequest extends AcquireOptions {
-  readonly permits: number;
-  /** Whether the permits are reserved for later requests. */
-  readonly isReservation: boolean;
-}
-
-interface Waiter {
-  readonly request: QueuedRequest;
-  readonly endsAt: number;
-  readonly end: (result: Acquisition) => void;
-  readonly fail: (error: unknown) => void;
-}
-
-/**
- * Creates the queue of this process's requests for permits, in order of arrival. Requests with a new key
- * come first: they have waited before, and no other request gets a permit while the key is refused.
- * @param serve takes permits for a request; returns false if there are too few
- * @param refill acquires permits for the queue; returns the wait if there are none
- */
-const createPermitQueue = (
-  { clock, random }: RateLimiterDeps,
-  serve: (request: QueuedRequest) => boolean,
-  refill: () => Promise<Wait | undefined>,
-) => {
-  let waiters: readonly Waiter[] = [];
-  let isRunning = false;
-  /** Aborted when the queue changes, to wake the loop. */
-  let change = new AbortController();
-
-  const servable = (): readonly Waiter[] => {
-    const withNewKey = waiters.filter(({ request }) => request.hasNewKey);
-    return withNewKey.length > 0 ? withNewKey : waiters;
-  };
+  /** Whether there are `count` permits in `from` for requests that leave now. */
+  const hasPermits = (from: "free" | "reserved", count: number): boolean =>
+    permits[from] >= count && clock.now() < permits.expiresAt;
 
   const serveInOrder = (): void => {
-    for (let [next] = servable(); next && serve(next.request); [next] = servable()) {
-      next.end({ kind: "ready" });
+    for (let [next] = line.servable(); next; [next] = line.servable()) {
+      const count = isKeyRefused ? 1 : next.permits;
+      if (!hasPermits("free", count)) return;
+      permits.free -= count;
+      if (next.isReservation) permits.reserved += count;
+      else unusedProbe = undefined;
+      next.leave({ kind: "ready" });
     }
   };
 
-  /** Ends the waiters that cannot wait that long. */
-  const endTooLong = (wait: Wait): void => {
-    for (const { endsAt, end } of waiters) if (wait.until > endsAt) end(wait);
-  };
-
-  const sleep = ({ until, because }: Wait): Promise<void> => {
+  const sleep = ({ until, because }: Wait, changed: AbortSignal): Promise<void> => {
     const spread = because === "budget-spent" ? random.fraction() * SPREAD_MS : 0;
-    return clock.sleep(Math.max(0, until - clock.now()) + Math.floor(spread), change.signal);
+    return clock.sleep(Math.max(0, until - clock.now()) + Math.floor(spread), changed);
   };
 
-  const run = async (): Promise<void> => {
-    isRunning = true;
+  /** Serves the line until it is empty. */
+  const serve = async (): Promise<void> => {
+    isServing = true;
     try {
-      for (serveInOrder(); waiters.length > 0; serveInOrder()) {
-        change = new AbortController();
-        const wait = await refill();
+      for (serveInOrder(); line.servable().length > 0; serveInOrder()) {
+        const changed = line.nextChange();
+        const wait = ownWait() ?? (await askLedger());
         // Permits were granted, but may have expired before they arrived.
         if (!wait) serveInOrder();
-        endTooLong(wait ?? { kind: "wait", until: clock.now(), because: "budget-spent" });
-        if (wait) await sleep(wait);
+        line.endTooLong(wait ?? waitUntil(clock.now(), "budget-spent"));
+        if (wait) await sleep(wait, changed);
       }
     } catch (error) {
-      for (const { fail } of waiters) fail(error);
+      line.fail(error);
     } finally {
-      isRunning = false;
+      isServing = false;
     }
   };
 
-  const remove = (waiter: Waiter): void => {
-    waiters = waiters.filter((other) => other !== waiter);
-    // Ends the sleep of the loop when the queue is empty.
-    if (waiters.length === 0) change.abort();
+  const join = (options: AcquireOptions, count: number, isReservation: boolean) => {
+    const result = line.join({ ...options, permits: count, isReservation });
+    if (!isServing) void serve();
+    return result;
   };
-
-  return {
-    demand(): Demand {
-      const requests = servable().map(({ request }) => request);
-      const wanted = requests.reduce((sum, { permits }) => sum + permits, 0);
-      const { permits: atLeast = 1, hasNewKey = false } = requests[0] ?? {};
-      return { wanted: Math.max(1, wanted), atLeast, hasNewKey };
-    },
-    /** @throws Error when `refill` fails */
-    async join(request: QueuedRequest): Promise<Acquisition> {
-      const { signal, maxWaitMs } = request;
-      if (signal.aborted) return { kind: "aborted" };
-      return new Promise((resolve, reject) => {
-        const abort = (): void => waiter.end({ kind: "aborted" });
-        const leave = (): void => {
-          signal.removeEventListener("abort", abort);
-          remove(waiter);
-        };
-        const waiter: Waiter = {
-          request,
-          endsAt: clock.now() + maxWaitMs,
-          end(result) {
-            leave();
-            resolve(result);
-          },
-          fail(error) {
-            leave();
-            reject(error);
-          },
-        };
-        signal.addEventListener("abort", abort);
-        waiters = [...waiters, waiter];
-        if (isRunning) change.abort();
-        else void run();
-      });
-    },
-  };
-};
-
-/** Creates the rate limiter of an account. Processes share the limit through the account's ledger item. */
-export const createRateLimiter = (
-  deps: RateLimiterDeps,
-  account: RateLimitedAccount,
-): RateLimiter => {
-  const { clock } = deps;
-  const granted = createGrantedPermits(deps, account, () => queue.demand());
-  const reserved = createPermitPool(clock);
-  let pausedUntil = 0;
-
-  const refill = async (): Promise<Wait | undefined> =>
-    clock.now() < pausedUntil
-      ? { kind: "wait", until: pausedUntil, because: "paused" }
-      : granted.refill();
-
-  const serve = ({ permits, isReservation }: QueuedRequest): boolean => {
-    const count = granted.isKeyRefused() ? 1 : permits;
-    const expiresAt = granted.pool.take(count);
-    if (expiresAt === undefined) return false;
-    if (isReservation) reserved.add({ permits: count, expiresAt });
-    else granted.markUsed();
-    return true;
-  };
-
-  const queue = createPermitQueue(deps, serve, refill);
 
   const discard = (): void => {
-    granted.discard();
-    reserved.clear();
+    permits = noPermits();
   };
 
   return {
-    async acquire(options) {
-      if (reserved.take(1) === undefined) {
-        return queue.join({ ...options, permits: 1, isReservation: false });
-      }
-      granted.markUsed();
+    /** Waits for a permit for immediate use. @throws Error when the ledger fails */
+    async acquire(options: AcquireOptions): Promise<Acquisition> {
+      if (!hasPermits("reserved", 1)) return join(options, 1, false);
+      permits.reserved -= 1;
+      unusedProbe = undefined;
       return { kind: "ready" };
     },
-    reserve(options, permits) {
-      const count = permits > account.requestsPerSecond ? 1 : permits;
-      return queue.join({ ...options, permits: count, isReservation: true });
-    },
+    /**
+     * Waits for permits for later `acquire` calls, which then return at once until the window ends.
+     * Reserves a single permit if the rate limit is lower than `count`, and while the key is refused.
+     * @throws Error when the ledger fails
+     */
+    reserve: (options: AcquireOptions, count: number): Promise<Acquisition> =>
+      join(options, count > perWindow ? 1 : count, true),
+    /** Drops unused permits, also those of a grant in progress. */
     discard,
-    pause(until) {
-      pausedUntil = Math.max(pausedUntil, until);
+    /**
+     * Drops unused permits, and grants none before `until` (epoch ms). Once the ledger holds the pause, it alone
+     * decides, so that an operator can lift the pause. Never rejects.
+     */
+    async pause(until: number): Promise<void> {
       discard();
+      pausedUntil = Math.max(pausedUntil, until);
+      const recorded = await changeAccountState(ports, name, (rateLimit) =>
+        pauseRequests(rateLimit, { now: clock.now(), until }),
+      );
+      if (recorded && pausedUntil <= until) pausedUntil = 0;
+      if (!recorded?.hasEvent) return;
+      const text = "provider asked for a long pause; the account sends nothing until its end";
+      log.warn(text, { account: name, until: isoText(until) });
     },
-    leavePause(until) {
-      if (pausedUntil <= until) pausedUntil = 0;
-    },
-    isKeyRefused: granted.isKeyRefused,
+    /** Whether the key was refused when this process last read the rate limit. */
+    isKeyRefused: (): boolean => isKeyRefused,
   };
 };
+
+export type RateLimiter = ReturnType<typeof createRateLimiter>;

@@ -51,7 +51,6 @@ export const aiTaskPartition = (account: string): string => `ai-tasks/${account}
 export const aiTasks = outboxKind({
   kind: "ai-task",
   schema: aiTaskSchema,
-  expiresAt: () => undefined,
   // A baseline may record many thousand old ends, which have no event; the list leaves them out.
   listing: ({ account, recordedAt }) =>
     recordedAt === undefined ? undefined : { at: recordedAt, partition: aiTaskPartition(account) },

@@ -46,7 +46,6 @@ export type OpenAiTask = z.output<typeof openSchema>;
 export const aiWatches = outboxKind({
   kind: "ai-watch",
   schema: aiWatchSchema,
-  expiresAt: () => undefined,
 });
 
 /** Result of one check of a followed task. */

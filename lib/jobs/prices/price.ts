@@ -75,7 +75,6 @@ export interface AskedItem {
 export const priceItems = outboxKind({
   kind: "price",
   schema: itemSchema,
-  expiresAt: () => undefined,
 });
 
 /** Earlier readings, one record each. */
@@ -83,7 +82,6 @@ export const priceReadings = recordKind({
   kind: "price-reading",
   schema: storedReadingSchema,
   dueAt: () => undefined,
-  expiresAt: () => undefined,
 });
 
 /** Ended runs: a second run for the same period does nothing. */
@@ -98,7 +96,6 @@ export const priceNames = recordKind({
   kind: "price-names",
   schema: z.object({ names: z.array(z.string()) }),
   dueAt: () => undefined,
-  expiresAt: () => undefined,
 });
 
 export const priceItemKey = (account: string, name: string): string => `${account}/${name}`;

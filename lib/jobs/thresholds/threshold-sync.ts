@@ -56,7 +56,6 @@ export type ThresholdSync = z.output<typeof thresholdSyncSchema>;
 export const thresholdSyncs = outboxKind({
   kind: "thresholds",
   schema: thresholdSyncSchema,
-  expiresAt: () => undefined,
 });
 
 /**

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { listStorageEvents } from "../../../lib/contract/storage-events.ts";
 import { createRateLimiter } from "../../../lib/provider/rate-limiter.ts";
+import { createRecordingLog } from "../../support/logs.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
+import { createRecordingBus } from "../../support/recording-bus.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 import { createAccountWorld, LIST } from "./account-world.ts";
@@ -119,8 +121,11 @@ describe("requests of one process that wait for permits", () => {
     "are served if one arrives %i microtasks after another",
     async (steps) => {
       const clock = createVirtualClock();
-      const deps = { clock, ledger: createMemoryLedger(), random: createSeededRandom(1) };
-      const limiter = createRateLimiter(deps, { name: "acme", requestsPerSecond: 10 });
+      const ledger = createMemoryLedger();
+      const random = createSeededRandom(1);
+      const bus = createRecordingBus(ledger, "own");
+      const ports = { clock, ledger, random, bus, log: createRecordingLog() };
+      const limiter = createRateLimiter(ports, { name: "acme", requestsPerSecond: 10 });
       const options = { maxWaitMs: 5_000, signal: new AbortController().signal };
       const results: unknown[] = [];
       const acquire = async () => results.push(await limiter.acquire(options));

@@ -1,12 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  acceptKey,
-  newRateLimit,
-  pauseRequests,
-  refuseKey,
-} from "../../../lib/provider/rate-limit.ts";
-import { ask, PER_WINDOW, type RateLimit, START } from "./rate-limit-requests.ts";
+import { acceptKey, refuseKey } from "../../../lib/provider/api-key.ts";
+import { newRateLimit, pauseRequests, type RateLimit } from "../../../lib/provider/rate-limit.ts";
+import { ask, PER_WINDOW, START } from "./rate-limit-requests.ts";
 
 const anyMs = fc.integer({ min: 0, max: 6_000 });
 const anyStep = fc.oneof(

@@ -1,10 +1,5 @@
-import {
-  grantPermits,
-  type newRateLimit,
-  pauseRequests,
-} from "../../../lib/provider/rate-limit.ts";
-
-export type RateLimit = ReturnType<typeof newRateLimit>;
+import { pauseRequests, type RateLimit } from "../../../lib/provider/rate-limit.ts";
+import { grantPermits } from "../../../lib/provider/rate-limiter.ts";
 
 export const START = Date.UTC(2026, 0, 1);
 export const PER_WINDOW = 20;

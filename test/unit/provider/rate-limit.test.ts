@@ -1,11 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  acceptKey,
-  newRateLimit,
-  pauseRequests,
-  rateLimits,
-  refuseKey,
-} from "../../../lib/provider/rate-limit.ts";
+import { acceptKey, refuseKey } from "../../../lib/provider/api-key.ts";
+import { newRateLimit, pauseRequests, rateLimits } from "../../../lib/provider/rate-limit.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
 import { ask, block, PER_WINDOW, START } from "./rate-limit-requests.ts";
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { aiWatches, refuseList, watchFor } from "../../../../lib/jobs/ai-tasks/ai-watch.ts";
-import { newRateLimit, rateLimits, refuseKey } from "../../../../lib/provider/rate-limit.ts";
+import { refuseKey } from "../../../../lib/provider/api-key.ts";
+import { newRateLimit, rateLimits } from "../../../../lib/provider/rate-limit.ts";
 import { startProvider } from "../../../support/provider.ts";
 import { createWorld } from "../../../support/world.ts";
 
