@@ -108,10 +108,11 @@ export const createLedgerLimits = ({
   const reads = createRate(clock, () => limits.readUnits);
   const written = new Map<string, Written>();
 
-  const demand = (rate: Rate, partition: string, limit: string): void => {
-    if (rate.isOpen(partition)) return;
-    onThrottled(limit);
-    throw new ThrottledError("ProvisionedThroughputExceededException", limit);
+  const demand = (rate: Rate, claims: readonly Pick<Cost, "limit" | "partition">[]): void => {
+    const closed = claims.filter(({ partition }) => !rate.isOpen(partition));
+    for (const { limit } of closed) onThrottled(limit);
+    const [first] = closed;
+    if (first) throw new ThrottledError("ProvisionedThroughputExceededException", first.limit);
   };
 
   const charge = (costs: readonly Cost[], times: 1 | -1): void => {
@@ -119,11 +120,11 @@ export const createLedgerLimits = ({
   };
 
   const query = async <E>(
-    at: { readonly partition: string; readonly limit: string },
+    at: Pick<Cost, "limit" | "partition">,
     ask: () => Promise<readonly E[]>,
     bytesOf: (entry: E) => number,
   ): Promise<readonly E[]> => {
-    demand(reads, at.partition, at.limit);
+    demand(reads, [at]);
     reads.charge(at.partition, QUERY_SHARE);
     const entries = await ask();
     const bytes = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
@@ -133,7 +134,7 @@ export const createLedgerLimits = ({
 
   return (ledger) => ({
     async read(key) {
-      demand(reads, key, "item reads");
+      demand(reads, [{ partition: key, limit: "item reads" }]);
       reads.charge(key, 1);
       const item = await ledger.read(key);
       if (item !== undefined) reads.charge(key, unitsOf(itemBytes(item), READ_BYTES) - 1);
@@ -144,7 +145,7 @@ export const createLedgerLimits = ({
       const next = { bytes: itemBytes(item), dueAt, isListed: listing !== undefined };
       const previous = item.version === 1 ? undefined : written.get(item.key);
       const costs = costsOf(item, next, previous).filter(({ units }) => units > 0);
-      for (const { partition, limit } of costs) demand(writes, partition, limit);
+      demand(writes, costs);
       charge(costs, 1);
       const answer = await ledger.write(item);
       if (answer === "written") written.set(item.key, next);

@@ -123,7 +123,7 @@ export const createRetryingPorts = (machine: {
         return await call(attempt);
       } catch (error) {
         if (!(error instanceof ThrottledError) || attempt === MAX_ATTEMPTS) throw error;
-        await clock.sleep(random.fraction() * PAUSE_MS * 2 ** (attempt - 1));
+        await clock.sleep(Math.floor(random.fraction() * PAUSE_MS * 2 ** (attempt - 1)));
       }
     }
   };

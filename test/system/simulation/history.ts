@@ -16,12 +16,13 @@ const done = ({ afterMs, id, deed, asking }: Input): Moment => {
 
 /** Inputs, faults and effects at the provider, in the order of time. */
 export const historyOf = (cloud: Cloud): readonly Moment[] => {
-  const { faults, chronicle, startsAt, inputs, versions } = cloud;
+  const { faults, limits, chronicle, startsAt, inputs, versions } = cloud;
   const moment = (at: number, text: string): Moment => ({ afterMs: at - startsAt, text });
   return [
     ...inputs.map(done),
     ...versions.map(({ id, afterMs, text }) => ({ afterMs, text: `${id} is written: ${text}` })),
     ...faults.struck.map(({ at, place, kind }) => moment(at, `FAULT ${kind}, at ${place}`)),
+    ...limits.struck.map(({ at, limit }) => moment(at, `AWS's limit strikes: ${limit}`)),
     ...chronicle.departures.map(({ at, command, sandbox }) =>
       moment(at, `${command}: a request leaves ${sandbox}`),
     ),

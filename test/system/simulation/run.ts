@@ -91,6 +91,7 @@ export const run = async ({
   cloud.jobs.start();
   await timeline.advance(STORM_MS);
   faults.calm();
+  cloud.limits.relax();
   const isQuiet = await comeToRest(cloud);
   const violations = isQuiet
     ? [...chronicle.violations, ...(await checkAll(cloud, inputs))]

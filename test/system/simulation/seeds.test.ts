@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { LIMITS } from "./plan/limits.ts";
 import { WEATHER_KINDS } from "./plan/weather.ts";
 import { run } from "./run.ts";
 
@@ -8,12 +9,15 @@ const HARD_SEEDS = [
   1557984112, 2066493952,
 ];
 
+/** Seeds that meet limits of AWS which the others do not meet. */
+const THROTTLED_SEEDS = [139, 360, 374];
+
 /** Further seeds, so that `npm test` covers every kind of fault. */
 const SEEDS = Array.from({ length: 60 }, (_, index) => index + 1);
 
 const met = new Set<string>();
 
-test.each([...new Set([...HARD_SEEDS, ...SEEDS])])(
+test.each([...new Set([...HARD_SEEDS, ...THROTTLED_SEEDS, ...SEEDS])])(
   "keeps every invariant in seed %i",
   async (seed) => {
     const report = await run({ seed });
@@ -28,6 +32,10 @@ test("the fixed seeds cover every kind of fault", () => {
     met.has(`task ${kind}`) || [...met].some((name) => name.startsWith(`fault ${kind}, at `));
 
   expect(WEATHER_KINDS.filter((kind) => !hasGoneWrong(kind))).toEqual([]);
+});
+
+test("the fixed seeds meet each limit of AWS", () => {
+  expect(LIMITS.filter((limit) => !met.has(`limit ${limit}`))).toEqual([]);
 });
 
 test("a seed gives the same history each time", async () => {

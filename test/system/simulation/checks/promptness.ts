@@ -36,11 +36,12 @@ const delaysOf = async (cloud: Cloud, command: Ended): Promise<readonly string[]
  * each ends soon after its deadline.
  */
 export const checkPromptness = async (cloud: Cloud): Promise<readonly Violation[]> => {
-  const { chronicle, faults, keys, startsAt } = cloud;
+  const { chronicle, faults, limits, keys, startsAt } = cloud;
   const commands = await endedCommands(cloud);
   const isFair =
     keys.replacements() === 0 &&
     faults.struck.every(({ kind }) => kind === HARMLESS) &&
+    limits.struck.length === 0 &&
     // An operator's cancel leaves the lane to the poller.
     commands.every(({ state }) => state.reason !== "requested");
   // A command that waits for others, or repeats the reads of its guards, is not late.

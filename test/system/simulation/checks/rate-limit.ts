@@ -76,11 +76,13 @@ const watchGrants = ({ ledger, provider, requestsPerSecond }: Cloud, broken: Tel
 };
 
 /** A machine that receives a request for a pause obeys it, and records it for all. */
-const watchPauses = ({ ledger, provider, timeline, faults }: Cloud, broken: Tell): void => {
+const watchPauses = (cloud: Cloud, broken: Tell): void => {
+  const { ledger, provider, timeline, faults, limits } = cloud;
   /** End of the pause by account and machine, on the machine's clock. */
   const pauses = new Map<string, { readonly from: number; readonly until: number }>();
 
   const isUndisturbed = (since: number): boolean =>
+    !limits.struck.some(({ at }) => at >= since) &&
     !faults.struck.some(
       ({ at, place, kind }) => kind === "frozen" || (at >= since && place.includes(PREFIX)),
     );

@@ -3,6 +3,7 @@ import { createRecordingMetrics } from "../../../support/recording-metrics.ts";
 import { createVirtualClock } from "../../../support/virtual-clock.ts";
 import { createFaults, type Decide } from "../engine/faults.ts";
 import { OWN_SENDER, STARTS_AT } from "../plan/actors.ts";
+import { createRunLimits } from "../plan/limits.ts";
 import { AMBIGUITY_WINDOW_MS, type Plan } from "../plan/plan.ts";
 import { createConfigObjects } from "../ports/config-source.ts";
 import { createTaskFates } from "../ports/task-fates.ts";
@@ -31,6 +32,7 @@ export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
   const { chance, accounts, inputs, versions, jobAccount } = plan;
   const timeline = createVirtualClock(STARTS_AT);
   const faults = createFaults(decide, timeline.now);
+  const limits = createRunLimits(plan.limits, timeline);
   const chronicle = createChronicle();
   const ledger = createObservedLedger();
   const bus = createRecordingBus(ledger.true, OWN_SENDER);
@@ -49,7 +51,8 @@ export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
     sent,
     items: ledger.items,
   });
-  const queue = await openMessageQueue(timeline, plan.maxReceiveCount);
+  const queue = await openMessageQueue(timeline, plan.maxReceiveCount, limits);
+  const limitedQueue = limits.aws.queue(queue);
   const configs = createConfigObjects();
   const around: Surroundings = {
     timeline,
@@ -57,7 +60,8 @@ export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
     faults,
     ledger,
     bus,
-    queue,
+    aws: limits.aws,
+    queue: limitedQueue,
     waker: { wakeAt: async (at) => triggers.wakeAt(at) },
     provider,
     ownSender: OWN_SENDER,
@@ -70,7 +74,7 @@ export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
     configs,
     tampering,
   };
-  const triggers = createTriggers(around, queue);
+  const triggers = createTriggers(around, limitedQueue);
   const jobs = createJobs(around);
   const people = createPeople(around);
   return {
@@ -78,6 +82,7 @@ export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
     chance,
     timeline,
     faults,
+    limits,
     chronicle,
     ledger,
     bus,
@@ -96,7 +101,7 @@ export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
     requestsPerSecond: Math.max(...accounts.accounts.map((one) => one.requestsPerSecond)),
     jobAccount,
     /** Schedules an input for its time. */
-    perform: createDoer({ around, chronicle, triggers, people, keys, startsAt: STARTS_AT }),
+    perform: createDoer({ around, queue, chronicle, triggers, people, keys, startsAt: STARTS_AT }),
   };
 };
 

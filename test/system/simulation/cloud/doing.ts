@@ -1,3 +1,4 @@
+import type { CommandQueue } from "../../../../lib/platform/ports/queue.ts";
 import { OWN_SENDER } from "../plan/actors.ts";
 import { type Asking, type Input, REACTION, UNKNOWN_TASK } from "../plan/deeds.ts";
 import type { ApiKeys } from "./api-keys.ts";
@@ -8,6 +9,8 @@ import type { Triggers } from "./triggers.ts";
 
 interface Doing {
   readonly around: Surroundings;
+  /** The queue without its limits: a sender repeats a throttled send until it succeeds. */
+  readonly queue: CommandQueue;
   readonly chronicle: Chronicle;
   readonly triggers: Triggers;
   readonly people: People;
@@ -24,8 +27,8 @@ interface Told {
 
 /** Returns a function that schedules an input for its time. */
 export const createDoer = (doing: Doing): ((input: Input) => void) => {
-  const { around, chronicle, triggers, people, keys, startsAt } = doing;
-  const { timeline, queue } = around;
+  const { around, queue, chronicle, triggers, people, keys, startsAt } = doing;
+  const { timeline } = around;
 
   const eventOf = ({ id, afterMs }: Input, { sender, source, type, detail }: Told) => ({
     version: "0",

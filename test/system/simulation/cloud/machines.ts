@@ -1,4 +1,5 @@
 import type { CommandDeps } from "../../../../lib/engine/deps.ts";
+import { createRetryingPorts, type LimitedAws } from "../../../../lib/local/limited-aws.ts";
 import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/deployment.ts";
 import type { InvocationLog } from "../../../../lib/platform/lambda/invocation.ts";
 import type { EventBus } from "../../../../lib/platform/ports/bus.ts";
@@ -32,6 +33,8 @@ export interface Surroundings {
   readonly timeline: VirtualClock;
   readonly chance: Chance;
   readonly faults: Faults;
+  /** Puts AWS's limits before ports; the queue has them already. */
+  readonly aws: LimitedAws;
   readonly ledger: ObservedLedger;
   readonly bus: EventBus;
   readonly queue: CommandQueue;
@@ -89,7 +92,8 @@ export const startMachine = (
   const sandbox = createSandbox(name, { timeline, chance, faults }, skew);
   const { clock } = sandbox;
   const random = createSeededRandom(chance.between(`random ${name}`, 1, 2 ** 31));
-  const { tampering } = around;
+  const { tampering, aws } = around;
+  const retrying = createRetryingPorts({ clock, random });
   const log: InvocationLog = {
     ...(tampering.log ?? unchanged)(logInto(around.lines)),
     bind: () => {},
@@ -99,11 +103,16 @@ export const startMachine = (
     measure: (...args) => sandbox.isAlive() && around.metrics.measure(...args),
   };
   const hostilePorts = {
-    ledger: (tampering.ledger ?? unchanged)(
-      hostileLedger(around.ledger.usedBy(sandbox), sandbox, { chance, history: around.ledger }),
+    ledger: retrying.ledger(
+      (tampering.ledger ?? unchanged)(
+        hostileLedger(aws.ledger(around.ledger.usedBy(sandbox)), sandbox, {
+          chance,
+          history: around.ledger,
+        }),
+      ),
     ),
-    bus: (tampering.bus ?? unchanged)(hostileBus(around.bus, sandbox, chance)),
-    queue: hostileQueue(around.queue, sandbox),
+    bus: (tampering.bus ?? unchanged)(hostileBus(aws.bus(around.bus), sandbox, chance)),
+    queue: retrying.queue(hostileQueue(around.queue, sandbox)),
     waker: hostileWaker(around.waker, sandbox, chance),
   };
   const fetch = hostileProvider(sandbox, {
@@ -126,7 +135,9 @@ export const startMachine = (
   };
   const accountOf = openAccounts(accounts, {
     ...shared,
-    secrets: hostileSecrets(around.keys, sandbox),
+    secrets: retrying.secrets(
+      hostileSecrets(aws.secrets({ read: async () => around.keys.stored() }), sandbox),
+    ),
     environment: {},
     fetch: (tampering.fetch ?? unchanged)(fetch),
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,

@@ -4,6 +4,7 @@ import { createMemoryStore } from "../../../../lib/local/durable-store.ts";
 import { type FifoQueue, openFifoQueue } from "../../../../lib/local/fifo-queue.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { VirtualClock } from "../../../support/virtual-clock.ts";
+import type { RunLimits } from "../plan/limits.ts";
 
 const messageSchema = z.object({ kind: z.literal("message"), groupId: z.string() });
 
@@ -48,10 +49,13 @@ interface Flight {
 export const openMessageQueue = async (
   timeline: VirtualClock,
   maxReceiveCount: number,
+  { aws, note }: Pick<RunLimits, "aws" | "note">,
 ): Promise<MessageQueue> => {
   const { map, groups } = createWatchedMap();
   const random = createSeededRandom(3);
-  const queue = await openFifoQueue({ map, clock: timeline, random, maxReceiveCount });
+  const { lookAhead, deduplicatesByGroup } = aws.limits;
+  const own = { maxReceiveCount, lookAhead, deduplicatesByGroup };
+  const queue = await openFifoQueue({ map, clock: timeline, random, ...own });
   /** By receipt handle. */
   const flights = new Map<string, Flight>();
   return {
@@ -61,7 +65,11 @@ export const openMessageQueue = async (
       const held = new Set(inFlight.map(({ groupId }) => groupId));
       return [...groups.values()].some((groupId) => !held.has(groupId));
     },
-    send: (message) => timeline.standStill(() => queue.send(message)),
+    send: (message) =>
+      timeline.standStill(async () => {
+        await queue.send(message);
+        if (queue.size() > lookAhead) note("look-ahead");
+      }),
     async receive(count, visibilityMs) {
       const messages = await timeline.standStill(() => queue.receive(count, visibilityMs));
       const visibleAt = timeline.now() + visibilityMs;

@@ -1,5 +1,6 @@
 import { readReactions } from "../../../../lib/intake/config-files.ts";
 import type { Reaction } from "../../../../lib/intake/reaction.ts";
+import type { AwsLimits } from "../../../../lib/local/aws-limits.ts";
 import { deployment } from "../../../../lib/platform/deployment.ts";
 import type { Clock } from "../../../../lib/platform/ports/clock.ts";
 import { type AccountsConfig, toAccountsConfig } from "../../../../lib/provider/accounts-config.ts";
@@ -11,6 +12,7 @@ import { B, BASE_URLS, BLIND, LOCAL, NARROW_SENDER, OTHER_SENDER } from "./actor
 import { type ConfigVersion, configsOf } from "./configs.ts";
 import { type Input, isOnStorageEvent, REACTION } from "./deeds.ts";
 import { inputsOf } from "./inputs.ts";
+import { limitsOf } from "./limits.ts";
 import { weatherOf } from "./weather.ts";
 
 /** Short, so that a run does not last for hours, but as long as the differences of clocks require. */
@@ -55,6 +57,8 @@ export interface Plan {
   readonly pricesMs: number;
   /** A command's message that was received so often becomes a dead letter. */
   readonly maxReceiveCount: number;
+  /** Limits of AWS until the faults end; absent: those that AWS documents. */
+  readonly limits?: AwsLimits | undefined;
   /** Whether the clocks of machines differ. */
   readonly isSkewed: boolean;
 }
@@ -144,6 +148,7 @@ export const planOf = ({
     watchlist: WATCHLIST,
     pricesMs: PRICES_MS,
     maxReceiveCount: chance.pick("receives", MAX_RECEIVE_COUNTS),
+    limits: limitsOf(chance),
     isSkewed: chance.happens("skewed", 0.3),
   };
 };
