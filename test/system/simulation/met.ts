@@ -15,7 +15,7 @@ const callOf = (place: string): string =>
  * ends of commands, and events. What no run covers is not tested.
  */
 export const metIn = async (cloud: Cloud): Promise<readonly string[]> => {
-  const { faults, limits, bus, fates } = cloud;
+  const { faults, limits, bus, fates, chronicle, provider } = cloud;
   const events = bus.seen().map(({ detailType, data }) => {
     const reason = detailType === "CommandRejected" ? ` ${data.reason}` : "";
     return `event ${detailType}${reason}`;
@@ -28,6 +28,8 @@ export const metIn = async (cloud: Cloud): Promise<readonly string[]> => {
     ...faults.struck.map(({ place, kind }) => `fault ${kind}, at ${callOf(place)}`),
     ...limits.struck.map(({ limit }) => `limit ${limit}`),
     ...[...fates.met].map((kind) => `task ${kind}`),
+    ...chronicle.met,
+    ...provider.metInLists(),
     ...ends,
     ...events,
   ];

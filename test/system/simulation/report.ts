@@ -19,12 +19,23 @@ export const violationText = (found: RunReport, shortest: RunReport): string =>
     `to run it alone: npm run simulate -- --seed ${found.seed}`,
   ].join("\n");
 
+interface Cost {
+  readonly seeds: number;
+  readonly cpuMs: number;
+}
+
 export interface Totals {
   readonly seeds: number;
   readonly violated: number;
   readonly virtualMs: number;
   readonly seconds: number;
+  /** CPU time of the seeds with a crowd, and of the others. */
+  readonly crowded: Cost;
+  readonly others: Cost;
 }
+
+const costText = ({ seeds, cpuMs }: Cost): string =>
+  `${seeds} at ${(cpuMs / 1_000 / Math.max(1, seeds)).toFixed(2)} s CPU each`;
 
 /** Coverage by name, each with the number of runs. */
 export const metText = (met: ReadonlyMap<string, number>): string =>
@@ -33,7 +44,12 @@ export const metText = (met: ReadonlyMap<string, number>): string =>
     .map(([name, runs]) => `${String(runs).padStart(8)}  ${name}`)
     .join("\n");
 
-/** The last line of a simulation. */
-export const totalsText = ({ seeds, violated, virtualMs, seconds }: Totals): string =>
-  `${seeds} seeds, ${(seeds / seconds).toFixed(1)} seeds/s, ${(virtualMs / HOUR_MS).toFixed(1)} h of ` +
-  `virtual time, ${violated} with a violation`;
+/** The last two lines of a simulation. */
+export const totalsText = (totals: Totals): string => {
+  const { seeds, violated, virtualMs, seconds, crowded, others } = totals;
+  return [
+    `${seeds} seeds, ${(seeds / seconds).toFixed(1)} seeds/s, ` +
+      `${(virtualMs / HOUR_MS).toFixed(1)} h of virtual time, ${violated} with a violation`,
+    `with a crowd ${costText(crowded)}; without ${costText(others)}`,
+  ].join("\n");
+};

@@ -28,6 +28,7 @@ export interface RunReport {
   /** Ids of the workload: inputs and config versions. */
   readonly parts: readonly string[];
   readonly struck: readonly Strike[];
+  readonly isCrowded: boolean;
   /** Virtual duration of the run, ms. */
   readonly virtualMs: number;
   /** The run's history, in the order of time. */
@@ -101,6 +102,7 @@ export const run = async ({
     violations,
     parts: [...inputs, ...cloud.versions].map(({ id }) => id),
     struck: faults.struck,
+    isCrowded: plan.provider.crowd !== undefined,
     virtualMs: timeline.now() - startsAt,
     history: historyOf(cloud),
     met: await metIn(cloud),

@@ -54,7 +54,13 @@ const count = seed === undefined ? wholeNumber("seeds", values.seeds) : 1;
 const first = seed === undefined ? wholeNumber("from", values.from) : wholeNumber("seed", seed);
 
 const startedAt = performance.now();
-const totals = { seeds: 0, violated: 0, virtualMs: 0 };
+const totals = {
+  seeds: 0,
+  violated: 0,
+  virtualMs: 0,
+  crowded: { seeds: 0, cpuMs: 0 },
+  others: { seeds: 0, cpuMs: 0 },
+};
 let next = 0;
 
 const print = (text: string): void => {
@@ -65,6 +71,9 @@ const print = (text: string): void => {
 const met = new Map<string, number>();
 
 const note = ({ virtualMs, text, ...result }: JobResult): void => {
+  const kind = result.isCrowded ? totals.crowded : totals.others;
+  kind.seeds += 1;
+  kind.cpuMs += result.cpuMs;
   totals.seeds += 1;
   totals.virtualMs += virtualMs;
   for (const name of result.met) met.set(name, (met.get(name) ?? 0) + 1);

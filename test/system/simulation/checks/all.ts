@@ -5,6 +5,7 @@ import { checkAttempts } from "./attempts.ts";
 import { checkConditions } from "./conditions.ts";
 import { checkEnds } from "./ends.ts";
 import { checkEvents } from "./events.ts";
+import { watchFollowingRequests } from "./following-requests.ts";
 import { checkJobs } from "./jobs.ts";
 import { checkKeys, watchKeys } from "./keys.ts";
 import { checkLanes, watchLanes } from "./lanes.ts";
@@ -15,12 +16,19 @@ import { watchRateLimit } from "./rate-limit.ts";
 import { checkRejections } from "./rejections.ts";
 import { checkRest } from "./rest.ts";
 import { checkSecrets, watchSecrets } from "./secrets.ts";
+import { checkTaskEnds, watchTaskEnds } from "./task-ends.ts";
 import { checkTasks } from "./tasks.ts";
 import { checkTelling } from "./telling.ts";
 import { checkThresholds, watchThresholds } from "./thresholds.ts";
 import { checkTruth } from "./truth.ts";
 
 type Check = (cloud: Cloud, inputs: readonly Input[]) => Promise<readonly Violation[]>;
+
+/** Violations of rules that hold without faults only. */
+const checkCalm: Check = async ({ chronicle, faults, limits, keys }) =>
+  faults.struck.length + limits.struck.length === 0 && keys.replacements() === 0
+    ? chronicle.ifCalm
+    : [];
 
 const CHECKS: readonly Check[] = [
   checkEnds,
@@ -34,6 +42,8 @@ const CHECKS: readonly Check[] = [
   checkAttempts,
   checkTelling,
   checkTasks,
+  checkTaskEnds,
+  checkCalm,
   checkJobs,
   checkKeys,
   checkEvents,
@@ -44,6 +54,8 @@ const CHECKS: readonly Check[] = [
 /** Starts the checks that have to observe each step. */
 export const watch = (cloud: Cloud): void => {
   watchLanes(cloud);
+  watchTaskEnds(cloud);
+  watchFollowingRequests(cloud);
   watchRateLimit(cloud);
   watchKeys(cloud);
   watchSecrets(cloud);

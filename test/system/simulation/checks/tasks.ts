@@ -14,11 +14,12 @@ type ProviderTask = z.output<typeof taskSchema>;
 
 const providerTasks = async ({ provider }: Cloud): Promise<ReadonlyMap<string, ProviderTask>> =>
   new Map(
-    [...(await provider.store.load())].flatMap(([key, text]) => {
-      if (!key.startsWith("tasks/")) return [];
-      const task = taskSchema.parse(JSON.parse(text));
-      return [[task.id, task]];
-    }),
+    [
+      ...[...(await provider.store.load())].flatMap(([key, text]) =>
+        key.startsWith("tasks/") ? [taskSchema.parse(JSON.parse(text))] : [],
+      ),
+      ...provider.foreignEnds(),
+    ].map((task) => [task.id, task]),
   );
 
 /** The actual end of a task, with its fault decision applied. */

@@ -44,6 +44,10 @@ export interface Chronicle {
   tagChangedAt: number | undefined;
   /** Violations found while the run was under way. */
   readonly violations: Violation[];
+  /** Coverage that only an observer of the run sees. */
+  readonly met: Set<string>;
+  /** Violations only if no fault struck in the whole run. */
+  readonly ifCalm: Violation[];
 }
 
 export const createChronicle = (): Chronicle => ({
@@ -54,4 +58,6 @@ export const createChronicle = (): Chronicle => ({
   lines: [],
   tagChangedAt: undefined,
   violations: [],
+  met: new Set(),
+  ifCalm: [],
 });

@@ -120,8 +120,7 @@ export const startMachine = (
     chance,
     ambiguityWindowMs: around.ambiguityWindowMs,
     leaves: (sent) => around.provider.leaves(sent, sandbox),
-    paused: (url, pauseMs) => around.provider.pauses(url, sandbox, pauseMs),
-    refused: (request) => around.provider.refusesKey(request, sandbox),
+    received: (...got) => around.provider.received(sandbox, ...got),
   });
   const shared = {
     ...hostilePorts,

@@ -24,6 +24,8 @@ export interface ObservedLedger extends DueHistory {
   readonly items: ReadonlyMap<string, LedgerItem>;
   /** The same ledger for one caller. */
   usedBy(caller: Caller): Ledger;
+  /** Registers a listener for every read of an item that exists. */
+  onRead(listener: (item: LedgerItem, by: Caller) => void): void;
   /** Registers a listener for every write that took effect. */
   onWrite(listener: OnWrite): void;
 }
@@ -37,6 +39,7 @@ export const createObservedLedger = (): ObservedLedger => {
   const ledger = createMemoryLedger();
   const items = new Map<string, LedgerItem>();
   const listeners: OnWrite[] = [];
+  const readListeners: ((item: LedgerItem, by: Caller) => void)[] = [];
   /** The item that each of the newest writes replaced, the newest write last. */
   const replaced: { readonly key: string; readonly item: LedgerItem | undefined }[] = [];
 
@@ -44,6 +47,9 @@ export const createObservedLedger = (): ObservedLedger => {
     items,
     onWrite: (listener) => {
       listeners.push(listener);
+    },
+    onRead: (listener) => {
+      readListeners.push(listener);
     },
     before(writes) {
       const then = new Map(items);
@@ -55,7 +61,11 @@ export const createObservedLedger = (): ObservedLedger => {
     },
     true: ledger,
     usedBy: (caller) => ({
-      read: ledger.read,
+      read(key) {
+        const item = items.get(key);
+        if (item) for (const listener of readListeners) listener(item, caller);
+        return ledger.read(key);
+      },
       listDue: ledger.listDue,
       list: ledger.list,
       async write(item) {

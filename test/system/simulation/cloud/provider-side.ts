@@ -7,15 +7,19 @@ import type { Chance } from "../engine/chance.ts";
 import { accountAt } from "../plan/actors.ts";
 import { TAG_VALUES } from "../plan/guards.ts";
 import type { ProviderPlan } from "../plan/plan.ts";
-import type { Sent } from "../ports/provider.ts";
+import { createCrowdedTasks } from "../ports/crowded-tasks.ts";
+import type { Answer, Sent } from "../ports/provider.ts";
 import type { TaskFates } from "../ports/task-fates.ts";
 import { API_KEY, type ApiKeys } from "./api-keys.ts";
 import type { Chronicle } from "./chronicle.ts";
 import type { Caller } from "./observed-ledger.ts";
 import { type SentCommands, signatureOf } from "./sent-commands.ts";
 
+const OWN_TASKS = "https://provider.test/cloud/v1/tasks?limit=1000&order_by=asc";
 /** Functions without commands. */
 const JOBS = ["sync-thresholds", "snapshot-prices", "watch-ai-tasks"];
+/** Pause after a 429 without `Retry-After`: lib/provider/account-client.ts. */
+const DEFAULT_PAUSE_SECONDS = 1;
 
 export interface ProviderSideOptions {
   readonly plan: ProviderPlan;
@@ -35,6 +39,7 @@ interface Leaving {
   /** Whether it is a scheduled job's mutation. */
   readonly isJobMutation: boolean;
   readonly method: string;
+  readonly url: URL;
   /** Whether the provider accepts its key. */
   readonly isKeyAccepted: boolean;
 }
@@ -53,12 +58,19 @@ interface KeyRefusal {
   readonly key: string;
 }
 
-interface Answer {
+/** A response that a machine received. */
+interface Reply {
+  readonly caller: Caller;
+  readonly account: string;
+  readonly url: URL;
   readonly status: number;
-  readonly text: string;
+  /** The provider's answer; absent when another response came in its place, or the answer was damaged. */
+  readonly whole: Answer | undefined;
 }
 
-const tasksIn = ({ status, text }: Answer): readonly string[] => {
+type Given = Pick<Answer, "status" | "text" | "open">;
+
+const tasksIn = ({ status, text }: Given): readonly string[] => {
   if (status !== 200) return [];
   const { tasks = [] } = JSON.parse(text) as { readonly tasks?: readonly string[] };
   return tasks;
@@ -76,6 +88,8 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
   const listeners: ((leaving: Leaving) => void)[] = [];
   const pauseListeners: ((pause: Pause) => void)[] = [];
   const refusalListeners: ((refusal: KeyRefusal) => void)[] = [];
+  const replyListeners: ((reply: Reply) => void)[] = [];
+  const crowded = plan.crowd && createCrowdedTasks(plan.crowd);
   const service = await createService({
     clock: { now: () => timeline.now() + plan.skewMs, sleep: timeline.sleep },
     random: createSeededRandom(chance.between("random provider", 1, 2 ** 31)),
@@ -90,16 +104,30 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
 
   const isKeyAccepted = ({ request }: Sent): boolean => keyIn(request) === keys.accepted();
 
-  const answer = async (one: Sent): Promise<Answer> => {
+  /** Sends a request to the service under the one key that it accepts. */
+  const askService = (url: URL, method: string, given: Headers, body: string) => {
+    const headers = new Headers(given);
+    headers.set("authorization", `apikey ${API_KEY}`);
+    const init = { method, headers, ...(body !== "" && { body }) };
+    return reach(new Request(url, init));
+  };
+
+  /** The first page of all our tasks, with the decisions about them applied. */
+  const readOwn = async (headers: Headers): Promise<string> => {
+    const url = new URL(OWN_TASKS);
+    const text = await (await askService(url, "GET", headers, "")).text();
+    return fates.shown(url, text, timeline.now()) ?? text;
+  };
+
+  const answer = async (one: Sent): Promise<Given> => {
     if (!isKeyAccepted(one)) return { status: 401, text: '{"error":"token_not_valid"}' };
     const { request, body } = one;
     const { method } = request;
     const url = new URL(request.url);
-    // The service accepts one key only.
-    const headers = new Headers(request.headers);
-    headers.set("authorization", `apikey ${API_KEY}`);
-    const init = { method, headers, ...(body !== "" && { body }) };
-    const response = await reach(new Request(fates.asked(url), init));
+    const at = timeline.now() + plan.skewMs;
+    const ofCrowd = await crowded?.answer(url, at, () => readOwn(request.headers));
+    if (ofCrowd) return ofCrowd;
+    const response = await askService(fates.asked(url), method, request.headers, body);
     const text = await response.text();
     if (method === "GET" && fates.failsAt(url, timeline.now())) {
       return { status: 503, text: '{"message":"service unavailable"}' };
@@ -120,7 +148,7 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
     chronicle.effects.filter((effect) => effect.command === command).length;
 
   /** The answer with all task ids that the provider reports. */
-  const withFates = (given: Answer, command: string, isUpdate: boolean): Answer => {
+  const withFates = (given: Given, command: string, isUpdate: boolean): Given => {
     const at = timeline.now();
     const first = countOf(command);
     const own = tasksIn(given);
@@ -148,6 +176,10 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
 
   return {
     store,
+    /** Tasks of other clients, with their ends. */
+    foreignEnds: () => crowded?.ends() ?? [],
+    /** Coverage of crowded lists. */
+    metInLists: () => crowded?.met ?? [],
     /** Internal errors of the service. */
     faults,
     /** Number of mutations that scheduled jobs have sent. */
@@ -158,17 +190,26 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
     onPause: (listener: (pause: Pause) => void): void => {
       pauseListeners.push(listener);
     },
+    onReply: (listener: (reply: Reply) => void): void => {
+      replyListeners.push(listener);
+    },
     onKeyRefused: (listener: (refusal: KeyRefusal) => void): void => {
       refusalListeners.push(listener);
     },
-    /** Reports that a machine received a refusal of its key. */
-    refusesKey: (request: Request, caller: Caller): void => {
-      const refusal = { caller, account: accountAt(request.url), key: keyIn(request) };
-      for (const listener of refusalListeners) listener(refusal);
-    },
-    /** Reports that a machine received a request for a pause. */
-    pauses: (url: string, caller: Caller, pauseMs: number): void => {
-      for (const listener of pauseListeners) listener({ caller, account: accountAt(url), pauseMs });
+    /** Reports what a machine received: a refusal of its key, a request for a pause, or tasks. */
+    received: (caller: Caller, request: Request, response: Response, whole?: Answer): void => {
+      const account = accountAt(request.url);
+      const { status, headers } = response;
+      if (status === 401) {
+        for (const listener of refusalListeners) listener({ caller, account, key: keyIn(request) });
+      }
+      if (status === 429) {
+        const pauseMs = Number(headers.get("retry-after") ?? DEFAULT_PAUSE_SECONDS) * 1_000;
+        for (const listener of pauseListeners) listener({ caller, account, pauseMs });
+      }
+      for (const listener of replyListeners) {
+        listener({ caller, account, url: new URL(request.url), status, whole });
+      }
     },
     /** Changes the provider's state as another client. */
     meddle: (method: string, path: string, body: string) =>
@@ -190,7 +231,15 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
       const { method, url } = one.request;
       const account = accountAt(url);
       for (const listener of listeners) {
-        listener({ caller, account, isJobMutation, method, isKeyAccepted: isKeyAccepted(one) });
+        const isAccepted = isKeyAccepted(one);
+        listener({
+          caller,
+          account,
+          isJobMutation,
+          method,
+          url: new URL(url),
+          isKeyAccepted: isAccepted,
+        });
       }
       const command = one.isMutation && !isOfJob ? commandOf(one, caller) : undefined;
       return async () => {

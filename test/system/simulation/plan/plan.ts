@@ -4,12 +4,13 @@ import type { AwsLimits } from "../../../../lib/local/aws-limits.ts";
 import { deployment } from "../../../../lib/platform/deployment.ts";
 import type { Clock } from "../../../../lib/platform/ports/clock.ts";
 import { type AccountsConfig, toAccountsConfig } from "../../../../lib/provider/accounts-config.ts";
-import { builtInState, type State } from "../../../../lib/service/state/state.ts";
+import type { State } from "../../../../lib/service/state/state.ts";
 import type { Fetch } from "../../../support/provider.ts";
 import { type Chance, createChance } from "../engine/chance.ts";
 import type { Weather } from "../engine/faults.ts";
 import { B, BASE_URLS, BLIND, LOCAL, NARROW_SENDER, OTHER_SENDER } from "./actors.ts";
 import { type ConfigVersion, configsOf } from "./configs.ts";
+import { type Crowd, crowdOf, stateOf } from "./crowd.ts";
 import { type Input, isOnStorageEvent, REACTION } from "./deeds.ts";
 import { inputsOf } from "./inputs.ts";
 import { limitsOf } from "./limits.ts";
@@ -18,6 +19,11 @@ import { weatherOf } from "./weather.ts";
 /** Short, so that a run does not last for hours, but as long as the differences of clocks require. */
 export const AMBIGUITY_WINDOW_MS = 90_000;
 const DEADLINE_MS = 20 * 60_000;
+/** A thousand commands of one lane, one after the other. */
+const CROWDED_DEADLINE_MS = 60 * 60_000;
+/** Part of the runs with hardly any fault. What following may cost is checked in those only. */
+const FAIR_SHARE = 0.08;
+const CROWDED_FAIR_SHARE = 0.35;
 /** Period of price snapshots, shorter than deployed so that a run has several. */
 const PRICES_MS = 2 * 60_000;
 /** Difference of the provider's clock, ms. */
@@ -33,6 +39,8 @@ export interface ProviderPlan {
   readonly taskMs: number;
   /** Difference of its clock, ms. */
   readonly skewMs: number;
+  /** Tasks of other clients, if there are many. */
+  readonly crowd?: Crowd | undefined;
   /** Wraps the requests to the service. */
   readonly between?: ((service: Fetch, clock: Clock) => Fetch) | undefined;
 }
@@ -70,12 +78,16 @@ const WATCHLIST = `items:
     k8s_cluster: {project_id: 1234567, region_id: 76, cluster_name: my-cluster}
 `;
 
-const accountsOf = (requestsPerSecond: number, ambiguityWindowMs: number): AccountsConfig => {
+const accountsOf = (
+  requestsPerSecond: number,
+  ambiguityWindowMs: number,
+  deadlineMs: number,
+): AccountsConfig => {
   const shared = {
     api_key: { parameter: "/key" },
     requests_per_second: requestsPerSecond,
     settle: ambiguityWindowMs,
-    deadlines: { default: DEADLINE_MS },
+    deadlines: { default: deadlineMs },
   };
   const narrow = { sender: NARROW_SENDER, projects: [B.project_id] };
   return toAccountsConfig({
@@ -128,19 +140,25 @@ export const planOf = ({
   ambiguityWindowMs = AMBIGUITY_WINDOW_MS,
 }: SeededPlan): Plan => {
   const chance = createChance(seed);
-  const accounts = accountsOf(chance.pick("budget", [2, 5, 20]), ambiguityWindowMs);
-  const inputs = inputsOf(chance);
+  const crowd = crowdOf(chance);
+  const accounts = accountsOf(
+    chance.pick("budget", crowd ? [5, 20, 50] : [2, 5, 20]),
+    ambiguityWindowMs,
+    crowd ? CROWDED_DEADLINE_MS : DEADLINE_MS,
+  );
+  const inputs = [...inputsOf(chance), ...(crowd?.inputs ?? [])];
   // Leaving inputs out changes nothing about the rest.
   const isKept = ({ id }: { readonly id: string }): boolean => !parts || parts.has(id);
   return {
     chance,
-    weather: weatherOf(chance),
+    weather: weatherOf(chance, crowd ? CROWDED_FAIR_SHARE : FAIR_SHARE),
     accounts,
     reactions: reactionsFor(accounts),
     inputs: inputs.filter(isKept),
     versions: configsOf(chance, !inputs.some(isOnStorageEvent)).filter(isKept),
     provider: {
-      state: builtInState(),
+      state: stateOf(crowd),
+      crowd,
       taskMs: chance.pick("task duration", [1_500, 8_000, 40_000]),
       skewMs: chance.between("skew provider", -MAX_SKEW_MS, MAX_SKEW_MS),
     },

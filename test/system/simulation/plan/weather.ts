@@ -71,9 +71,10 @@ export const WEATHER_KINDS = Object.keys(STORMIEST);
  * The fault profile of a run. Most kinds are left out, and the others are frequent: when everything
  * fails at once, no command gets far enough to fail in an interesting way.
  */
-export const weatherOf = (chance: Chance): Weather => {
+export const weatherOf = (chance: Chance, fairShare: number): Weather => {
   // No faults, or only faults that cost one more attempt: a slow command in such a run was forgotten.
-  if (chance.happens("fair", 0.08)) return chance.pick("fair but", [{}, { "no connection": 0.3 }]);
+  if (chance.happens("fair", fairShare))
+    return chance.pick("fair but", [{}, { "no connection": 0.3 }]);
   return Object.fromEntries(
     Object.entries(STORMIEST).map(([kind, rate]) => [
       kind,

@@ -13,6 +13,7 @@ const MUTATION_KINDS = [
 ];
 const ANSWER_LOST: ReadonlySet<string> = new Set(["503 after", "504 after", "reset after"]);
 const READ_KINDS = ["cut off", "unknown words"];
+const DAMAGING: ReadonlySet<string> = new Set(READ_KINDS);
 const KINDS = [
   "429",
   "429 for long",
@@ -22,9 +23,6 @@ const KINDS = [
   "no connection",
   "401",
 ];
-
-/** Pause after a 429 without `Retry-After`: lib/provider/account-client.ts. */
-const DEFAULT_PAUSE_SECONDS = 1;
 
 const connectionRefused = (): TypeError =>
   new TypeError("fetch failed", {
@@ -83,9 +81,14 @@ export interface Sent {
   readonly isMutation: boolean;
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number;
   readonly text: string;
+  /**
+   * All tasks that a list has as running, on any page: the instant of creation (epoch ms) by id; absent
+   * where that is unknown.
+   */
+  readonly open?: (() => ReadonlyMap<string, number>) | undefined;
   /** Reports that the caller never gets this answer. */
   readonly lose: () => void;
 }
@@ -95,10 +98,8 @@ export interface HostileProviderOptions {
   readonly chance: Chance;
   /** A stalled request takes effect within this time, or never. */
   readonly ambiguityWindowMs: number;
-  /** Called when an answer asks for a pause. */
-  readonly paused: (url: string, pauseMs: number) => void;
-  /** Called when an answer refuses the key. */
-  readonly refused: (request: Request) => void;
+  /** Called when a machine receives a response; `whole` is the provider's answer without damage. */
+  readonly received: (request: Request, response: Response, whole: Answer | undefined) => void;
   /** Called when a request leaves. */
   readonly leaves: (sent: Sent) => () => Promise<Answer>;
 }
@@ -106,32 +107,34 @@ export interface HostileProviderOptions {
 /** The provider as a machine reaches it over the network. */
 export const hostileProvider = (
   sandbox: Sandbox,
-  { timeline, chance, ambiguityWindowMs, leaves, paused, refused }: HostileProviderOptions,
+  { timeline, chance, ambiguityWindowMs, leaves, received }: HostileProviderOptions,
 ): Fetch => {
+  /** The request arrives late, or never; its caller gets no answer. */
+  const stall = (place: string, arrive: () => Promise<Answer>): void => {
+    // The last moment is as likely as any other instant: there an assumption breaks.
+    const earliest = chance.pick(`earliest ${place}`, [0, Math.round(ambiguityWindowMs * 0.9)]);
+    const delayMs = chance.between(`stall ${place}`, earliest, ambiguityWindowMs - 1);
+    if (!chance.happens(`acts ${place}`, 0.7)) return;
+    timeline.after(delayMs, () => {
+      void timeline.standStill(arrive).then(({ lose }) => lose());
+    });
+  };
+
   const travel = async (
     kind: string | undefined,
     place: string,
     arrive: () => Promise<Answer>,
-  ): Promise<Response | undefined> => {
-    if (kind === "stalls") {
-      // The last moment is as likely as any other instant: there an assumption breaks.
-      const earliest = chance.pick(`earliest ${place}`, [0, Math.round(ambiguityWindowMs * 0.9)]);
-      const delayMs = chance.between(`stall ${place}`, earliest, ambiguityWindowMs - 1);
-      if (chance.happens(`acts ${place}`, 0.7)) {
-        timeline.after(delayMs, () => {
-          void timeline.standStill(arrive).then(({ lose }) => lose());
-        });
-      }
-      return undefined;
-    }
-    // The attempt timed out while the machine was suspended: timers run before sockets.
-    if (kind === "frozen") return undefined;
+  ): Promise<{ readonly response: Response; readonly whole?: Answer } | undefined> => {
+    if (kind === "stalls") stall(place, arrive);
+    // Frozen: the attempt timed out while the machine was suspended, because timers run before sockets.
+    if (kind === "stalls" || kind === "frozen") return undefined;
     const answer = kind && ANSWER_LOST.has(kind) ? await arrive() : undefined;
     answer?.lose();
     const instead = insteadOf(kind, chance.between(`pause ${place}`, 1, 40));
-    if (instead) return instead;
-    const { status, text } = answer ?? (await arrive());
-    return damaged(kind, status, text);
+    if (instead) return { response: instead };
+    const given = answer ?? (await arrive());
+    const response = damaged(kind, given.status, given.text);
+    return kind !== undefined && DAMAGING.has(kind) ? { response } : { response, whole: given };
   };
 
   return async (request) => {
@@ -140,18 +143,12 @@ export const hostileProvider = (
     const isMutation = request.method !== "GET" && !pathname.includes("/pricing/");
     const arrive = leaves({ request, body, isMutation });
     const kinds = [...(isMutation ? MUTATION_KINDS : READ_KINDS), ...KINDS];
-    const response = await sandbox.call(
-      `fetch ${request.method} ${pathname}`,
-      kinds,
-      (kind, place) => travel(kind, place, arrive),
+    const got = await sandbox.call(`fetch ${request.method} ${pathname}`, kinds, (kind, place) =>
+      travel(kind, place, arrive),
     );
+    if (!got) return new Promise<never>(() => {});
     // A caller that has aborted gets no more answers.
-    if (request.signal.aborted) return response ?? new Promise<never>(() => {});
-    if (response?.status === 401) refused(request);
-    if (response?.status === 429) {
-      const seconds = Number(response.headers.get("retry-after") ?? DEFAULT_PAUSE_SECONDS);
-      paused(request.url, seconds * 1_000);
-    }
-    return response ?? new Promise<never>(() => {});
+    if (!request.signal.aborted) received(request, got.response, got.whole);
+    return got.response;
   };
 };

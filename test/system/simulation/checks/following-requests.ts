@@ -1,0 +1,151 @@
+import { POLLER_LEASE } from "../../../../lib/engine/poller/poll.ts";
+import type { Cloud } from "../cloud/cloud.ts";
+import { BLIND } from "../plan/actors.ts";
+import {
+  type ListRead,
+  listAsked,
+  listShown,
+  metInList,
+  problemOfPage,
+  problemOfRead,
+} from "./list-reads.ts";
+import {
+  hasEnded,
+  isListOfTasks,
+  type TaskItem,
+  taskIdIn,
+  taskItemOf,
+  tasksShown,
+} from "./task-items.ts";
+
+const POLLER_ITEM = `lease#${POLLER_LEASE}`;
+/** From this many tasks on, a list is cheaper than reading each; the engine lists from five on. */
+const MANY_TASKS = 10;
+/** A crash delays a task's record. The engine lists tasks from a minute before it; clocks differ. */
+const LATE_RECORD_MS = 30_000;
+
+type Name = { readonly name: string };
+
+/** What one machine does about the tasks of one account; instants are numbers of events so far. */
+interface Rounds {
+  readonly itemReadAt: Map<string, number>;
+  /** Open tasks whose items it read since its last request. */
+  fresh: Set<string>;
+  /** The tasks of its last round. */
+  round: ReadonlySet<string>;
+  list: ListRead | undefined;
+  /** When it was shown the end of a task that it checked. */
+  readonly endShownAt: Map<string, number>;
+}
+
+const noRounds = (): Rounds => ({
+  itemReadAt: new Map(),
+  fresh: new Set(),
+  round: new Set(),
+  list: undefined,
+  endShownAt: new Map(),
+});
+
+/**
+ * Following costs no request without need. A round of a machine reads the items of its tasks first, and
+ * then asks the provider: for a list if that pays, and then for those tasks that the list does not show.
+ */
+export const watchFollowingRequests = ({ ledger, provider, chronicle }: Cloud): void => {
+  const rounds = new Map<string, Rounds>();
+  /** The items of a task by their keys, by account and task. */
+  const itemsOf = new Map<string, Map<string, TaskItem>>();
+  let events = 0;
+
+  const roundsOf = (account: string, { name }: Name): Rounds => {
+    const key = `${name} ${account}`;
+    const known = rounds.get(key) ?? noRounds();
+    rounds.set(key, known);
+    return known;
+  };
+
+  const broken = (text: string): void => {
+    chronicle.violations.push({ invariant: 4, text });
+  };
+  const brokenIfCalm = (text: string): void => {
+    chronicle.ifCalm.push({ invariant: 4, text });
+  };
+
+  ledger.onRead((item, by) => {
+    const task = taskItemOf(item);
+    if (task?.state.status !== "open") return;
+    const own = roundsOf(task.account, by);
+    events += 1;
+    own.itemReadAt.set(task.id, events);
+    own.fresh.add(task.id);
+  });
+
+  /** A run that ends leaves to the next one what it was shown last. */
+  const forgetEnds = ({ name }: Name): void => {
+    for (const [key, own] of rounds) if (key.startsWith(`${name} `)) own.endShownAt.clear();
+  };
+
+  ledger.onWrite((item, _previous, by) => {
+    if (item.key === POLLER_ITEM && item.value.until === 0) forgetEnds(by);
+    const task = taskItemOf(item);
+    if (!task) return;
+    const name = `${task.account}/${task.id}`;
+    itemsOf.set(name, (itemsOf.get(name) ?? new Map<string, TaskItem>()).set(item.key, task));
+    roundsOf(task.account, by).fresh.delete(task.id);
+  });
+
+  /** The creation from which on a list has to show the task, epoch ms. */
+  const listedSince = (items: readonly TaskItem[]): number => {
+    const isBeside = items.some(({ followedBy, sharedAs }) => followedBy || sharedAs === "other");
+    return isBeside ? 0 : Math.min(...items.map(({ recordedAt }) => recordedAt)) - LATE_RECORD_MS;
+  };
+
+  const readWithoutList = (account: string, { round }: Rounds): void => {
+    if (round.size < MANY_TASKS) return;
+    if (account === BLIND) chronicle.met.add("many tasks of an account without lists");
+    else brokenIfCalm(`${round.size} tasks of ${account} were read without a list`);
+  };
+
+  const readAlone = (account: string, id: string, own: Rounds): void => {
+    const name = `${account}/${id}`;
+    const items = [...(itemsOf.get(name)?.values() ?? [])];
+    const itemReadAt = own.itemReadAt.get(id) ?? events;
+    const isAfterList = own.list !== undefined && itemReadAt < own.list.beganAt;
+    const problem = isAfterList && own.list && problemOfRead(own.list, id, listedSince(items));
+    if (problem) broken(`task ${name} was read by itself, ${problem}`);
+    if (!isAfterList) readWithoutList(account, own);
+    if (items.length === 1 && (own.endShownAt.get(id) ?? events) < itemReadAt) {
+      brokenIfCalm(`task ${name} was read again after its end was shown`);
+    }
+  };
+
+  provider.onRequest(({ account, caller, url, method }) => {
+    const id = taskIdIn(url);
+    if (method !== "GET" || (id === undefined && !isListOfTasks(url))) return;
+    const own = roundsOf(account, caller);
+    events += 1;
+    if (own.fresh.size > 0) {
+      own.round = own.fresh;
+      own.fresh = new Set();
+    }
+    if (id !== undefined) {
+      readAlone(account, id, own);
+      return;
+    }
+    const problem = problemOfPage(own.list, url);
+    if (problem) broken(`${caller.name} ${problem}`);
+    own.list = listAsked(own.list, url, events);
+  });
+
+  provider.onReply(({ account, caller, url, status, whole }) => {
+    const own = roundsOf(account, caller);
+    events += 1;
+    const shown = whole?.status === 200 ? tasksShown(url, whole.text) : undefined;
+    // A list also shows tasks of other rounds, which it was not requested for.
+    for (const task of shown ?? []) {
+      if (hasEnded(task) && own.round.has(task.id)) own.endShownAt.set(task.id, events);
+    }
+    if (!isListOfTasks(url) || !own.list) return;
+    own.list = listShown(own.list, { status, page: shown, open: whole?.open });
+    for (const name of metInList(own.list)) chronicle.met.add(name);
+  });
+};

@@ -1,0 +1,146 @@
+import { builtInState, type State } from "../../../../lib/service/state/state.ts";
+import type { Chance } from "../engine/chance.ts";
+import { A, B, BLIND, LOCAL, NARROW_SENDER, OTHER_SENDER, OWN_SENDER } from "./actors.ts";
+import type { Asked } from "./deeds.ts";
+import type { RequestData } from "./requests.ts";
+
+/** Part of the seeds with a crowd: it costs several times the CPU of a run without one. */
+const SHARE = 0.04;
+const LANE_SHARE = 0.1;
+/** More than a lane holds, so that the last ones are rejected. */
+const LANE_COMMANDS = 1_000;
+const FOLLOWED_TWICE = 0.1;
+const MINUTE_MS = 60_000;
+const OLDEST_MS = -10 * 60 * MINUTE_MS;
+
+/** A task of another client, in the lists of our account. */
+export interface ForeignTask {
+  readonly id: string;
+  /** When it was created, and when it ends, ms after the start. */
+  readonly createdMs: number;
+  readonly endsMs: number;
+  readonly end: "FINISHED" | "ERROR";
+  readonly project: number;
+}
+
+/** Many tasks at once, of our commands and of other clients, or many commands in one lane. */
+export interface Crowd {
+  readonly inputs: readonly Asked[];
+  /** In the order of their creation. */
+  readonly foreign: readonly ForeignTask[];
+  /** Names of the containers that the commands update, one each. */
+  readonly containers: readonly string[];
+  readonly isLane: boolean;
+  /** Whether the provider refuses lists to our key. */
+  readonly isListRefused: boolean;
+  /** How late a list shows a new task, and leaves an ended one out, ms. */
+  readonly lagMs: { readonly start: number; readonly end: number };
+  /** Whether a list shows an ended task that it still has as ended, or as running. */
+  readonly showsEnded: boolean;
+}
+
+/** Half of them began long ago; the others begin while our commands do. */
+const foreignOf = (chance: Chance, count: number): readonly ForeignTask[] =>
+  Array.from({ length: count }, (_, index): ForeignTask => {
+    const id = `f0000000-0000-4000-8000-${String(index).padStart(12, "0")}`;
+    const part = chance.fraction(`foreign ${index}`);
+    const createdMs =
+      part < 0.5
+        ? Math.round(OLDEST_MS * (1 - 2 * part))
+        : Math.round((2 * part - 1) * 2.5 * MINUTE_MS - MINUTE_MS / 2);
+    const endsMs = 2 * MINUTE_MS + Math.round(chance.fraction(`ends ${index}`) * 12 * MINUTE_MS);
+    const end = index % 9 === 0 ? "ERROR" : "FINISHED";
+    const { project_id: project } = index % 2 === 0 ? A : B;
+    return { id, createdMs, endsMs, end, project };
+  }).sort((a, b) => a.createdMs - b.createdMs);
+
+const ask = (
+  id: string,
+  afterMs: number,
+  data: RequestData,
+  sender: string = OWN_SENDER,
+): Asked => ({
+  id,
+  afterMs,
+  deed: { kind: "request", way: sender === OWN_SENDER ? "queue" : "bus" },
+  asking: { sender, commandId: id, data },
+});
+
+const laneOf = (chance: Chance): readonly Asked[] =>
+  Array.from({ length: LANE_COMMANDS }, (_, index) => {
+    const id = `l${index + 1}`;
+    return ask(id, chance.between(`when ${id}`, 0, 20_000), {
+      operation: "update-policy",
+      account: LOCAL,
+      params: { ...A, policy_id: 1 },
+      body: { name: `policy-${id}` },
+    });
+  });
+
+const updatesOf = (chance: Chance, containers: readonly string[]): readonly Asked[] =>
+  containers.map((name) =>
+    ask(name, chance.between(`when ${name}`, 0, MINUTE_MS), {
+      operation: "update-container",
+      account: LOCAL,
+      params: { ...A, container_name: name },
+      body: { description: name },
+    }),
+  );
+
+/** Commands that follow tasks of other clients, some of them one task together. */
+const followsOf = (
+  chance: Chance,
+  foreign: readonly ForeignTask[],
+  count: number,
+): readonly Asked[] =>
+  Array.from({ length: foreign.length > 0 ? count : 0 }, (_, index) => {
+    const id = `f${index + 1}`;
+    const isSecond = index > 0 && chance.happens(`second ${id}`, FOLLOWED_TWICE);
+    const { id: task_id, createdMs } = chance.pick(
+      `task f${isSecond ? index : index + 1}`,
+      foreign,
+    );
+    const afterMs = Math.max(createdMs + 1_000, chance.between(`when ${id}`, 0, MINUTE_MS));
+    const account = chance.pick(`account ${id}`, [LOCAL, LOCAL, LOCAL, LOCAL, BLIND]);
+    const others = account === LOCAL ? [OTHER_SENDER, NARROW_SENDER] : [OTHER_SENDER];
+    const sender = chance.happens(`own ${id}`, 0.9)
+      ? OWN_SENDER
+      : chance.pick(`sender ${id}`, others);
+    return ask(id, afterMs, { operation: "follow-task", account, params: { task_id } }, sender);
+  });
+
+/** The crowd of a seed; undefined for most seeds. Draws nothing that a seed without a crowd draws. */
+export const crowdOf = (chance: Chance): Crowd | undefined => {
+  if (!chance.happens("crowd", SHARE)) return undefined;
+  const isLane = chance.happens("crowd in a lane", LANE_SHARE);
+  const updates = isLane ? 0 : chance.pick("crowd updates", [0, 20, 60, 120, 200]);
+  const follows = isLane
+    ? 0
+    : chance.pick("crowd follows", updates > 0 ? [0, 0, 20] : [40, 120, 200]);
+  const others = [0, 950, 2_400, 2_400, 4_500, 12_000];
+  const foreign = foreignOf(chance, isLane ? 0 : Math.max(follows, chance.pick("foreign", others)));
+  const containers = Array.from({ length: updates }, (_, index) => `crowd-${index + 1}`);
+  return {
+    inputs: isLane
+      ? laneOf(chance)
+      : [...updatesOf(chance, containers), ...followsOf(chance, foreign, follows)],
+    foreign,
+    containers,
+    isLane,
+    isListRefused: chance.happens("lists refused", 0.08),
+    lagMs: {
+      start: chance.pick("late start", [0, 0, 3_000, 12_000]),
+      end: chance.pick("late end", [0, 0, 2_000, 15_000]),
+    },
+    showsEnded: chance.happens("shows ended", 0.5),
+  };
+};
+
+/** The provider's state at the start, with the crowd's containers. */
+export const stateOf = (crowd: Crowd | undefined): State => {
+  const state = builtInState();
+  const [first] = state.containers;
+  if (!crowd || !first) return state;
+  const more = crowd.containers.map((name) => ({ ...first, name }));
+  return { ...state, containers: [...state.containers, ...more] };
+};
