@@ -18,6 +18,7 @@ import {
 } from "./event-sources.ts";
 import { type FifoQueue, openFifoQueue, type ReceivedMessage } from "./fifo-queue.ts";
 import { createLambda, type Ending, type Lambda, type Machine, numbersOf } from "./lambda.ts";
+import type { LimitedAws } from "./limited-aws.ts";
 
 /** The handler of each function. */
 const HANDLERS = {
@@ -82,6 +83,10 @@ export interface CloudOptions {
   readonly log: Log;
   /** Has the maps `requests`, `commands.fifo` and `wake`. */
   readonly store: DurableStore;
+  /**
+   * Keeps AWS's limits at the command queue; the ports of the machines need its other methods. Default: none.
+   */
+  readonly aws?: LimitedAws;
   /** Decides about faults of deliveries, acknowledgements, ticks and notifications; default: none. */
   readonly disturbance?: Disturbance;
   /** Replaces numbers of `deployment.json`. */
@@ -158,7 +163,12 @@ export const openCloud = async (options: CloudOptions): Promise<Cloud> => {
     onMessage: signals[name].notify,
   });
   const requestQueue = await openFifoQueue(queueOptions("requests", "requests"));
-  const commandQueue = await openFifoQueue(queueOptions("commands", "commands.fifo"));
+  const fifoQueue = await openFifoQueue({
+    ...queueOptions("commands", "commands.fifo"),
+    // Look-ahead and scope of deduplication.
+    ...options.aws?.limits,
+  });
+  const commandQueue = options.aws?.queue(fifoQueue) ?? fifoQueue;
   const wakeQueue = await openDelayQueue(queueOptions("wake", "wake"));
 
   const stopping = new AbortController();

@@ -1,8 +1,10 @@
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { describe, expect, it } from "vitest";
+import { type AwsLimits, awsLimitsOf } from "../../../lib/local/aws-limits.ts";
 import { type CloudOptions, type FunctionSchedule, openCloud } from "../../../lib/local/cloud.ts";
 import { createMemoryStore } from "../../../lib/local/durable-store.ts";
 import type { Machine } from "../../../lib/local/lambda.ts";
+import { createLimitedAws } from "../../../lib/local/limited-aws.ts";
 import type { Skyhook } from "../../../lib/skyhook.ts";
 import { createRecordingLog } from "../../support/logs.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
@@ -36,11 +38,16 @@ const allBut =
   });
 
 /** A cloud on virtual time, with functions of the test on machines that can be killed. */
-const openRun = async (options: Partial<CloudOptions> = {}) => {
+const openRun = async ({
+  limits,
+  ...options
+}: Partial<CloudOptions> & { readonly limits?: Partial<AwsLimits> } = {}) => {
   const clock = createVirtualClock(START);
+  const aws = limits && createLimitedAws({ ...awsLimitsOf(), ...limits }, clock);
   const random = createSeededRandom();
   const log = createRecordingLog();
-  const cloud = await openCloud({ clock, random, log, store: createMemoryStore(), ...options });
+  const own = { clock, random, log, store: createMemoryStore(), ...(aws && { aws }) };
+  const cloud = await openCloud({ ...own, ...options });
   const run = {
     cloud,
     clock,
@@ -139,6 +146,25 @@ describe("the queues of the local cloud", () => {
     await run.clock.advance(0);
 
     expect(run.batches.map((batch) => batch.length)).toEqual([10, 2]);
+  });
+
+  it("keep AWS's limits if the cloud has them", async () => {
+    const run = await openRun({ limits: { queueCalls: 2, lookAhead: 22 } });
+    for (let n = 1; n <= 25; n += 1) {
+      await run.send(String(n), `lane-${n}`);
+      await run.clock.advance(500);
+    }
+    run.hold();
+    run.start();
+    await run.clock.advance(0);
+    const inOneSecond = run.batches.map((batch) => batch.length);
+    await run.clock.advance(MINUTE_MS);
+
+    expect(inOneSecond).toEqual([10, 10]);
+    expect(run.batches.map((batch) => batch.length)).toEqual([10, 10, 2]);
+    await run.send("26");
+    await run.send("27");
+    await expect(run.send("28")).rejects.toThrow("AWS throttles SendMessage");
   });
 
   it("deliver the next message of a lane after the previous one is done", async () => {
