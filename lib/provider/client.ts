@@ -196,9 +196,10 @@ export const readApiKey = async (
   return key;
 };
 
-interface Credentials {
+interface SendOptions {
   /**
-   * The key, or a function that reads it within the time limit. Its errors become causes and must not contain the key.
+   * The key, as `readApiKey` returns it, or a function that reads it within the time limit. Its errors become causes
+   * and must not contain the key.
    */
   readonly apiKey: string | (() => Promise<string>);
   readonly signal?: AbortSignal | undefined;
@@ -208,7 +209,7 @@ interface Credentials {
 export type Send = <O extends Operation>(
   operation: O,
   request: OperationRequest<O>,
-  credentials: Credentials,
+  options: SendOptions,
 ) => Promise<Reply<O>>;
 
 /** Creates a function that sends typed requests to the provider. Callers decide about retries. */
@@ -223,8 +224,7 @@ export const createSend = (options: ProviderOptions): Send => {
     return { response, body: response.ok ? await read : await read.catch(() => NO_TEXT) };
   };
 
-  return async (operation, request, credentials) => {
-    const { signal } = credentials;
+  return async (operation, request, { apiKey: key, signal }) => {
     const answered = new AbortController();
     const deadline = new AbortController();
     void clock
@@ -237,7 +237,6 @@ export const createSend = (options: ProviderOptions): Send => {
     };
     try {
       if (signal?.aborted) throw notSent(operation);
-      const { apiKey: key } = credentials;
       const apiKey = typeof key === "string" ? key : await readApiKey(operation, key, ended);
       const path = paths[operation.id] ?? operation.path;
       const http = buildRequest(operation, path, request, { baseUrl, apiKey, signal: ended });

@@ -108,13 +108,15 @@ interface AcquireOptions {
   readonly hasNewKey?: boolean;
 }
 
+/** A request in line. */
 interface Waiter extends AcquireOptions {
   readonly permits: number;
   /** Whether the permits are reserved for later requests. */
   readonly isReservation: boolean;
-  /** Leaves the line with a result, or with a promise that rejects. */
-  readonly leave: (result: Acquisition | Promise<never>) => void;
+  /** Time after which it waits no longer, epoch ms. */
   readonly leavesAt: number;
+  readonly resolve: (result: Acquisition | Promise<never>) => void;
+  readonly abort: () => void;
 }
 
 /** Unused permits of one window; `reserved` ones are for later requests of callers that have waited for them. */
@@ -136,45 +138,47 @@ const createLine = ({ now }: Clock) => {
   let waiters: readonly Waiter[] = [];
   let changed = new AbortController();
 
-  /** Requests with a new key come first: they have waited before, and no other gets a permit while the key is refused. */
-  const servable = (): readonly Waiter[] => {
-    const withNewKey = waiters.filter(({ hasNewKey }) => hasNewKey);
-    return withNewKey.length > 0 ? withNewKey : waiters;
+  /** @param result a promise rejects the request */
+  const leave = (waiter: Waiter, result: Acquisition | Promise<never>): void => {
+    waiter.signal.removeEventListener("abort", waiter.abort);
+    waiters = waiters.filter((other) => other !== waiter);
+    if (waiters.length === 0) changed.abort();
+    waiter.resolve(result);
   };
 
   return {
-    servable,
+    leave,
+    /** Requests with a new key come first: they have waited before, and no other gets a permit while the key is refused. */
+    servable(): readonly Waiter[] {
+      const withNewKey = waiters.filter(({ hasNewKey }) => hasNewKey);
+      return withNewKey.length > 0 ? withNewKey : waiters;
+    },
     /** Returns a signal that is aborted when the next request joins, or when the last one leaves. */
     nextChange(): AbortSignal {
       changed = new AbortController();
       return changed.signal;
     },
-    join(request: Omit<Waiter, "leave" | "leavesAt">): Promise<Acquisition> {
+    join(request: Omit<Waiter, "leavesAt" | "resolve" | "abort">): Promise<Acquisition> {
       const { signal, maxWaitMs } = request;
       if (signal.aborted) return Promise.resolve({ kind: "aborted" });
       return new Promise((resolve) => {
-        const abort = (): void => waiter.leave({ kind: "aborted" });
         const waiter: Waiter = {
           ...request,
           leavesAt: now() + maxWaitMs,
-          leave(result) {
-            signal.removeEventListener("abort", abort);
-            waiters = waiters.filter((other) => other !== waiter);
-            if (waiters.length === 0) changed.abort();
-            resolve(result);
-          },
+          resolve,
+          abort: () => leave(waiter, { kind: "aborted" }),
         };
-        signal.addEventListener("abort", abort);
+        signal.addEventListener("abort", waiter.abort);
         waiters = [...waiters, waiter];
         changed.abort();
       });
     },
     /** Sends away the requests that cannot wait that long. */
     endTooLong(wait: Wait): void {
-      for (const { leavesAt, leave } of waiters) if (wait.until > leavesAt) leave(wait);
+      for (const waiter of waiters) if (wait.until > waiter.leavesAt) leave(waiter, wait);
     },
     fail(error: unknown): void {
-      for (const { leave } of waiters) leave(Promise.reject(error));
+      for (const waiter of waiters) leave(waiter, Promise.reject(error));
     },
   };
 };
@@ -248,7 +252,7 @@ export const createRateLimiter = (
       permits.free -= count;
       if (next.isReservation) permits.reserved += count;
       else unusedProbe = undefined;
-      next.leave({ kind: "ready" });
+      line.leave(next, { kind: "ready" });
     }
   };
 
