@@ -13,8 +13,9 @@ export interface VirtualClock extends Clock {
   /**
    * Jumps from one scheduled entry to the next until the duration has passed. Sleepers wake in
    * order of their due time. Woken code may sleep again.
+   * @param isOver ends it early, at the first instant at which it is true
    */
-  advance(durationMs: number): Promise<void>;
+  advance(durationMs: number, isOver?: () => boolean): Promise<void>;
   /** Schedules `act` after `delayMs` of virtual time. */
   after(delayMs: number, act: () => void): void;
   /** Stops virtual time until the work is done. For work that takes turns of real I/O. */
@@ -61,8 +62,11 @@ const createHeap = () => {
   };
 };
 
-/** @param startsAt epoch ms; default: 2026-01-01T00:00:00Z */
-export const createVirtualClock = (startsAt = Date.UTC(2026, 0, 1)): VirtualClock => {
+/**
+ * @param startsAt epoch ms; default: 2026-01-01T00:00:00Z
+ * @param turns turns of the event loop at each instant, which work must suffice that needs no time
+ */
+export const createVirtualClock = (startsAt = Date.UTC(2026, 0, 1), turns = 1): VirtualClock => {
   const ahead = createHeap();
   let now = startsAt;
   let order = 0;
@@ -74,8 +78,7 @@ export const createVirtualClock = (startsAt = Date.UTC(2026, 0, 1)): VirtualCloc
   };
 
   const untilIdle = async (): Promise<void> => {
-    await letOthersRun();
-    while (atWork > 0) await letOthersRun();
+    for (let turn = 0; turn < turns || atWork > 0; turn += 1) await letOthersRun();
   };
 
   return {
@@ -102,16 +105,17 @@ export const createVirtualClock = (startsAt = Date.UTC(2026, 0, 1)): VirtualCloc
         atWork -= 1;
       }
     },
-    async advance(durationMs) {
+    async advance(durationMs, isOver = () => false) {
       const endsAt = now + durationMs;
       await untilIdle();
       for (let next = ahead.peek(); next && next.at <= endsAt; next = ahead.peek()) {
+        if (isOver()) return;
         ahead.pop();
         now = Math.max(now, next.at);
         next.act();
         await untilIdle();
       }
-      now = Math.max(now, endsAt);
+      if (!isOver()) now = Math.max(now, endsAt);
     },
   };
 };

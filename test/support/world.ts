@@ -1,21 +1,14 @@
-import { setImmediate as letOthersRun } from "node:timers/promises";
 import { commandKey, commands } from "../../lib/engine/command.ts";
 import { groupIdOf } from "../../lib/engine/lane.ts";
 import { handleMessage } from "../../lib/engine/message-handler.ts";
 import type { PollerDeps } from "../../lib/engine/poller/due-entries.ts";
 import { pollDue } from "../../lib/engine/poller/poll.ts";
 import { readMessage, sealRequest } from "../../lib/engine/queue-message.ts";
-import { fifoQueueEvent, lambdaContext } from "../../lib/local/aws-events.ts";
+import { openCloud } from "../../lib/local/cloud.ts";
 import { createMemoryStore } from "../../lib/local/durable-store.ts";
-import { openFifoQueue } from "../../lib/local/fifo-queue.ts";
-import {
-  ATTEMPT_LEASE_MS,
-  ATTEMPT_TIMEOUT_MS,
-  deployment,
-  periodMsOf,
-  timeoutMsOf,
-  visibilityMsOf,
-} from "../../lib/platform/deployment.ts";
+import { type Disturbance, undisturbed } from "../../lib/local/event-sources.ts";
+import type { Machine } from "../../lib/local/lambda.ts";
+import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS, periodMsOf } from "../../lib/platform/deployment.ts";
 import type { Clock } from "../../lib/platform/ports/clock.ts";
 import type { Ledger } from "../../lib/platform/ports/ledger.ts";
 import { createAccess } from "../../lib/provider/access.ts";
@@ -30,7 +23,7 @@ import {
   type SkyhookPorts,
 } from "../../lib/skyhook.ts";
 import { type Around, untouched } from "./faults.ts";
-import { createRecordingLog } from "./logs.ts";
+import { createRecordingLog, silentLog } from "./logs.ts";
 import { createMemoryLedger } from "./memory-ledger.ts";
 import { grantingAccount, type Provider } from "./provider.ts";
 import { createRecordingBus } from "./recording-bus.ts";
@@ -44,8 +37,10 @@ export const SENDER = "own";
 export const FINGERPRINT_KEY = "fingerprint-key";
 const POLL_MS = 50_000;
 const ROUND_MS = 15_000;
-/** Turns of the event loop. */
-const TURNS_BEFORE_TIME = 30;
+/** Turns of the event loop, more than a call of the embedded service takes. */
+const TURNS = 30;
+/** Longer than the code under test sleeps. */
+const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
 /** Maximum number of queries at one instant. A poller with more would never stop. */
 const MAX_QUERIES_AT_ONCE = 100;
 
@@ -71,21 +66,27 @@ const misplaced = (): never => {
 };
 const notOfPorts: Clock = { now: misplaced, sleep: misplaced };
 
+/** Delivers one message at a time, so that the numbers of port calls do not depend on batches. */
+const singly: Disturbance = { ...undisturbed, between: (_name, from) => from };
+
 /** All ports of the automation, in memory and on virtual time. */
 export const createWorld = async (options: WorldOptions) => {
   const { around = untouched, accounts = { local: {} } } = options;
   const { ownSender = SENDER } = options;
   const access = createAccess(options.rights ?? ownAccounts(Object.keys(accounts)), ownSender);
   const metrics = createRecordingMetrics();
-  const clock = createVirtualClock();
+  const clock = createVirtualClock(undefined, TURNS);
   const random = createSeededRandom();
   const ledger = createMemoryLedger();
   const bus = createRecordingBus(ledger, ownSender);
   const log = createRecordingLog();
   const provider = await options.provider(clock);
-  const map = createMemoryStore().map("queue");
-  const { maxReceiveCount } = deployment.queues.commands;
-  const queue = await openFifoQueue({ map, clock, random, maxReceiveCount });
+  const cloud = await openCloud({
+    ...{ clock, random, log: silentLog, store: createMemoryStore() },
+    numbers: { commands: { maximumConcurrency: 1 } },
+    disturbance: singly,
+  });
+  const queue = cloud.commandQueue;
   const wakes: number[] = [];
   const waker = {
     wakeAt: async (at: number): Promise<void> => {
@@ -94,6 +95,8 @@ export const createWorld = async (options: WorldOptions) => {
   };
   const errors: unknown[] = [];
   let invocations = 0;
+  let running = 0;
+  let asleep = 0;
   let queries = { at: 0, count: 0 };
 
   const countQuery = (): void => {
@@ -113,28 +116,33 @@ export const createWorld = async (options: WorldOptions) => {
     list: (...page) => ledger.list(...page),
   };
 
+  const countedClock: Clock = {
+    now: () => clock.now(),
+    async sleep(durationMs, signal) {
+      asleep += 1;
+      await clock.sleep(durationMs, signal);
+      asleep -= 1;
+    },
+  };
+
   /** The ports of one invocation, which has its own name and its own calls of every port. */
   const newInvocation = () => {
     invocations += 1;
     const invocation = invocations;
-    const call: Call = (name, effect) => around({ name, invocation }, effect);
+    const death = new AbortController();
+    const call: Call = async (name, effect) => {
+      try {
+        return await around({ name, invocation }, effect);
+      } catch (error) {
+        if (error instanceof Error && error.name === "Killed") death.abort();
+        throw error;
+      }
+    };
     const client = watchedClient(call, provider, clock);
     const deps: PollerDeps = {
       dueHandlers: createDueHandlers(),
       ...watchedPorts(call, { ledger: countedLedger, queue, bus, waker }),
-      clock: {
-        now: clock.now,
-        // While the poller sleeps, the other function handles its messages.
-        sleep: async (ms, signal) => {
-          // Work that needs no time finishes before time passes.
-          for (let turn = 0; turn < TURNS_BEFORE_TIME && !signal?.aborted; turn++) {
-            await letOthersRun();
-          }
-          if (signal?.aborted) return;
-          await clock.advance(ms);
-          await deliver();
-        },
-      },
+      clock: countedClock,
       random,
       log,
       metrics,
@@ -148,12 +156,12 @@ export const createWorld = async (options: WorldOptions) => {
     };
     return {
       deps,
-      call,
+      death,
       /** The functions over these ports. @param own overrides the defaults of all tests */
       skyhook(own: Partial<SkyhookPorts & SkyhookConfig> = {}): Skyhook {
         const parts: SkyhookPorts & SkyhookConfig = {
           ...deps,
-          // The time of an invocation is measured by the test's clock, which no sleep advances.
+          // The time limit of an invocation is no pause.
           clock,
           log: { ...log, bind: () => {} },
           thresholds: createTextSource(),
@@ -177,44 +185,63 @@ export const createWorld = async (options: WorldOptions) => {
     await handleMessage(deps, readMessage(body, deps), body, time);
   };
 
-  /** Runs run-commands with one visible message. Resolves with false if there is none. */
-  const deliverOne = async (): Promise<boolean> => {
-    const [received] = await queue.receive(1, visibilityMsOf("commands"));
-    if (!received) return false;
-    const invocation = newInvocation();
-    try {
-      const context = lambdaContext("run-commands", timeoutMsOf("run-commands"), { clock, random });
-      const { runCommands } = invocation.skyhook();
-      await runCommands(fifoQueueEvent("commands.fifo", [received]), context);
-      await invocation.call("queue.acknowledge", async () => {
-        await queue.acknowledge(received.receiptHandle);
-      });
-    } catch (error) {
-      errors.push(error);
-    }
-    return true;
+  const startMachine = (_target: string, name: string): Machine => {
+    const { skyhook, death } = newInvocation();
+    const functions = skyhook();
+    return {
+      ...{ name, clock, death: death.signal, kill: () => death.abort(), suspendedMs: () => 0 },
+      skyhook: {
+        ...functions,
+        async runCommands(...call) {
+          running += 1;
+          try {
+            return await functions.runCommands(...call);
+          } catch (error) {
+            errors.push(error);
+            throw error;
+          } finally {
+            running -= 1;
+          }
+        },
+      },
+    };
+  };
+  let isStarted = false;
+  const start = (): void => {
+    if (!isStarted) cloud.start({ startMachine, schedules: [] });
+    isStarted = true;
+  };
+
+  /** Lets time pass while the code under test sleeps. Work that needs no time ends before. */
+  const until = async (isOver: () => boolean): Promise<void> => {
+    do {
+      await clock.advance(asleep > 0 ? MAX_PAUSE_MS : 0, () => asleep === 0 || isOver());
+    } while (!isOver());
+  };
+
+  const drive = async <T>(work: Promise<T>): Promise<T> => {
+    let isOver = false;
+    const end = (): void => {
+      isOver = true;
+    };
+    work.then(end, end);
+    await until(() => isOver);
+    return work;
   };
 
   const deliver = async (): Promise<void> => {
-    while (await deliverOne());
-    await letOthersRun();
+    start();
+    const nextAt = (): number => queue.nextAt() ?? Number.POSITIVE_INFINITY;
+    await until(() => running === 0 && nextAt() > clock.now());
   };
 
-  /** Runs the poller without its function, because here its own sleeps advance the time. */
+  /** Runs the poller without its function, because tests choose how long it runs. */
   const poll = async (durationMs = POLL_MS): Promise<void> => {
     const { deps } = newInvocation();
     const budget = { endsAt: clock.now() + durationMs, signal: new AbortController().signal };
-    try {
-      await pollDue(deps, budget);
-    } catch (error) {
-      errors.push(error);
-    }
+    start();
+    await drive(pollDue(deps, budget)).catch((error: unknown) => void errors.push(error));
   };
-
-  /** Number of waiting messages and of messages in progress. */
-  const outstanding = async (): Promise<number> =>
-    (await map.load()).filter(([, record]) => JSON.stringify(record).includes('"kind":"message"'))
-      .length;
 
   const dueEntries = () => ledger.listDue(Number.MAX_SAFE_INTEGER, 1000);
 
@@ -246,6 +273,7 @@ export const createWorld = async (options: WorldOptions) => {
     /** Handles a request at once, without the queue. */
     handle: (detail: unknown): Promise<void> =>
       handle(typeof detail === "string" ? detail : JSON.stringify(detail)),
+    /** Starts the functions on their first call, and delivers all visible messages. */
     deliver,
     /** Advances time while both functions run as often as they are due. */
     async pass(durationMs: number): Promise<void> {
@@ -257,6 +285,8 @@ export const createWorld = async (options: WorldOptions) => {
         await clock.advance(Math.min(1_000, endsAt - clock.now()));
       }
     },
+    /** Waits for work with these ports, and lets time pass while it sleeps. */
+    drive,
     /** Runs the poller once; default: for 50 s. */
     poll,
     /** Alternates messages and runs of the poller until no work is left. */
@@ -264,13 +294,11 @@ export const createWorld = async (options: WorldOptions) => {
       const endsAt = clock.now() + maxMs;
       while (clock.now() < endsAt) {
         await deliver();
-        if ((await outstanding()) === 0 && (await dueEntries()).length === 0) return;
+        if (queue.size() === 0 && (await dueEntries()).length === 0) return;
         await poll();
         await clock.advance(ROUND_MS);
       }
-      throw new Error(
-        `not quiet: ${await outstanding()} messages, ${JSON.stringify(await dueEntries())}`,
-      );
+      throw new Error(`not quiet: ${queue.size()} messages, ${JSON.stringify(await dueEntries())}`);
     },
     /** The command in the ledger. */
     async command(id: string, sender = ownSender) {

@@ -85,10 +85,16 @@ export const createThresholdWorld = async (options: ThresholdWorldOptions = {}) 
     const account = { ...found, client: createRateLimitedClient(found.client, pace) };
     const over = new AbortController();
     void world.clock.sleep(budgetMs).then(() => over.abort());
-    await syncThresholds(
-      deps,
-      { account, source, cause: { kind: "object-created", eventId: `event-${events}`, ...cause } },
-      { endsAt: world.clock.now() + budgetMs, signal: over.signal },
+    await world.drive(
+      syncThresholds(
+        deps,
+        {
+          account,
+          source,
+          cause: { kind: "object-created", eventId: `event-${events}`, ...cause },
+        },
+        { endsAt: world.clock.now() + budgetMs, signal: over.signal },
+      ),
     );
   };
 
