@@ -180,30 +180,28 @@ export const createQueueSource = <M extends Identified>(
   };
 };
 
-/** A schedule of EventBridge Scheduler. */
+/** Times of a schedule of EventBridge Scheduler. */
 export interface Schedule {
-  readonly name: string;
   readonly periodMs: number;
-  /** Time from the start of the cloud to the first tick, ms. */
+  /** Time from the start to the first tick, ms. */
   readonly firstMs: number;
-  /** Calls the function; not awaited, so that ticks may overlap as in AWS. */
-  readonly tick: () => void;
 }
 
-/** Ticks until the signal aborts. Late ticks are not made up for. */
+/**
+ * Ticks until the signal aborts. Late ticks are not made up for.
+ * @param tick calls the function; not awaited, so that ticks may overlap as in AWS
+ */
 export const runSchedule = async (
-  { name, periodMs, firstMs, tick }: Schedule,
-  { clock, disturbance }: { readonly clock: Clock; readonly disturbance: Disturbance },
-  stopping: AbortSignal,
+  { periodMs, firstMs }: Schedule,
+  tick: () => void,
+  { clock, stopping }: { readonly clock: Clock; readonly stopping: AbortSignal },
 ): Promise<void> => {
   // Counted from the planned time, so that the schedule does not drift.
   let nextAt = clock.now() + firstMs;
   while (!stopping.aborted) {
     await clock.sleep(nextAt - clock.now(), stopping);
     if (stopping.aborted) return;
-    const { kind } = disturbance.visit(`tick ${name}`, ["tick lost", "tick twice"]);
-    if (kind !== "tick lost") tick();
-    if (kind === "tick twice") tick();
+    tick();
     nextAt = Math.max(nextAt + periodMs, clock.now());
   }
 };

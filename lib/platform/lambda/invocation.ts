@@ -73,6 +73,9 @@ export interface TimeBudget {
   has(durationMs: number): boolean;
 }
 
+/** Given to `abort`, which otherwise builds an error with a stack. */
+const ENDED = "the work has ended";
+
 /** Runs work with the time budget of an invocation. The signal does not abort after the work ended. */
 export const withTimeBudget = async <R>(
   context: Context,
@@ -91,6 +94,6 @@ export const withTimeBudget = async <R>(
       has: (durationMs) => clock.now() + durationMs <= endsAt,
     });
   } finally {
-    ended.abort();
+    ended.abort(ENDED);
   }
 };

@@ -14,7 +14,7 @@ test("a check during another sync waits for it and reports no violation", async 
   const cloud = await openCloud({ plan, decide: () => undefined, tampering: {} });
   const { jobs, timeline, provider, versions } = cloud;
   for (const version of versions) jobs.write(version);
-  jobs.start();
+  cloud.start();
   await timeline.advance(STORM_MS);
   let meddled = 0;
   const meddle: typeof provider.meddle = async (...request) => {

@@ -38,24 +38,20 @@ export interface RunReport {
 }
 
 /** The operator redrives all dead letters. */
-const redrive = async ({ triggers, queue }: Cloud): Promise<void> => {
-  for (const { name, event } of triggers.undelivered.splice(0)) triggers.deliver(name, event);
-  await queue.redrive();
+const redrive = async ({ aws }: Cloud): Promise<void> => {
+  for (const queue of [aws.requestQueue, aws.commandQueue]) {
+    for (const { messageId } of queue.deadLetters()) await queue.redrive(messageId);
+  }
 };
 
 /** Far more calls than a run without an endless loop makes. */
 const MAX_CALLS = 200_000;
 
-const isAtRest = async ({ ledger, queue, triggers, jobs, people }: Cloud): Promise<boolean> => {
-  if (
-    people.areBusy() ||
-    triggers.isBusy() ||
-    jobs.pending() > 0 ||
-    triggers.undelivered.length > 0
-  )
-    return false;
-  const due = await ledger.true.listDue(Number.MAX_SAFE_INTEGER, 1);
-  return due.length === 0 && queue.isEmpty();
+const isAtRest = async ({ ledger, aws, people }: Cloud): Promise<boolean> => {
+  const queues = [aws.requestQueue, aws.commandQueue];
+  const hasLetters = queues.some((queue) => queue.deadLetters().length > 0);
+  if (people.areBusy() || aws.isBusy() || hasLetters) return false;
+  return (await ledger.true.listDue(Number.MAX_SAFE_INTEGER, 1)).length === 0;
 };
 
 /**
@@ -88,8 +84,7 @@ export const run = async ({
   const { inputs } = cloud;
   for (const input of inputs) cloud.perform(input);
   for (const version of cloud.versions) cloud.jobs.write(version);
-  cloud.triggers.start();
-  cloud.jobs.start();
+  cloud.start();
   await timeline.advance(STORM_MS);
   faults.calm();
   cloud.limits.relax();

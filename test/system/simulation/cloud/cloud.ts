@@ -1,5 +1,9 @@
+import { openCloud as openAws } from "../../../../lib/local/cloud.ts";
+import { createMemoryStore } from "../../../../lib/local/durable-store.ts";
+import type { CommandQueue } from "../../../../lib/platform/ports/queue.ts";
 import { createRecordingBus } from "../../../support/recording-bus.ts";
 import { createRecordingMetrics } from "../../../support/recording-metrics.ts";
+import { createSeededRandom } from "../../../support/seeded-random.ts";
 import { createVirtualClock } from "../../../support/virtual-clock.ts";
 import { createFaults, type Decide } from "../engine/faults.ts";
 import { OWN_SENDER, STARTS_AT } from "../plan/actors.ts";
@@ -10,15 +14,13 @@ import { createTaskFates } from "../ports/task-fates.ts";
 import { createApiKeys } from "./api-keys.ts";
 import { createChronicle } from "./chronicle.ts";
 import { createDoer } from "./doing.ts";
-import { createJobs } from "./jobs.ts";
-import type { Surroundings } from "./machines.ts";
-import { openMessageQueue } from "./message-queue.ts";
+import { createJobs, schedulesOf } from "./jobs.ts";
+import { logInto, type Surroundings, startMachine } from "./machines.ts";
 import { createObservedLedger } from "./observed-ledger.ts";
 import { createPeople } from "./people.ts";
 import { openProviderSide } from "./provider-side.ts";
 import { createSentCommands } from "./sent-commands.ts";
 import type { Tampering } from "./tampering.ts";
-import { createTriggers } from "./triggers.ts";
 
 export interface CloudOptions {
   readonly plan: Plan;
@@ -51,8 +53,21 @@ export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
     sent,
     items: ledger.items,
   });
-  const queue = await openMessageQueue(timeline, plan.maxReceiveCount, limits);
-  const limitedQueue = limits.aws.queue(queue);
+  const aws = await openAws({
+    clock: timeline,
+    random: createSeededRandom(3),
+    log: logInto(chronicle.lines),
+    store: createMemoryStore(),
+    disturbance: { visit: faults.visit, between: chance.between },
+    aws: limits.aws,
+    numbers: { commands: { maxReceiveCount: plan.maxReceiveCount } },
+  });
+  const queue: CommandQueue = {
+    async send(message) {
+      await aws.commandQueue.send(message);
+      if (aws.commandQueue.size() > limits.aws.limits.lookAhead) limits.note("look-ahead");
+    },
+  };
   const configs = createConfigObjects();
   const around: Surroundings = {
     timeline,
@@ -61,8 +76,8 @@ export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
     ledger,
     bus,
     aws: limits.aws,
-    queue: limitedQueue,
-    waker: { wakeAt: async (at) => triggers.wakeAt(at) },
+    queue,
+    waker: aws.wakeQueue,
     provider,
     ownSender: OWN_SENDER,
     keys,
@@ -74,8 +89,7 @@ export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
     configs,
     tampering,
   };
-  const triggers = createTriggers(around, limitedQueue);
-  const jobs = createJobs(around);
+  const jobs = createJobs(around, aws);
   const people = createPeople(around);
   return {
     startsAt: STARTS_AT,
@@ -87,11 +101,10 @@ export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
     ledger,
     bus,
     metrics,
-    queue,
+    aws,
     fates,
     keys,
     provider,
-    triggers,
     jobs,
     people,
     configs,
@@ -101,7 +114,13 @@ export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
     requestsPerSecond: Math.max(...accounts.accounts.map((one) => one.requestsPerSecond)),
     jobAccount,
     /** Schedules an input for its time. */
-    perform: createDoer({ around, queue, chronicle, triggers, people, keys, startsAt: STARTS_AT }),
+    perform: createDoer({ around, chronicle, aws, people, keys, startsAt: STARTS_AT }),
+    /** Starts event sources and schedules. */
+    start: () =>
+      aws.start({
+        startMachine: (_target, name) => startMachine(name, around),
+        schedules: schedulesOf(around),
+      }),
   };
 };
 

@@ -1,18 +1,15 @@
-import type { CommandQueue } from "../../../../lib/platform/ports/queue.ts";
+import type { Cloud as Aws } from "../../../../lib/local/cloud.ts";
 import { OWN_SENDER } from "../plan/actors.ts";
 import { type Asking, type Input, REACTION, UNKNOWN_TASK } from "../plan/deeds.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import type { Chronicle } from "./chronicle.ts";
 import type { Surroundings } from "./machines.ts";
 import type { People } from "./people.ts";
-import type { Triggers } from "./triggers.ts";
 
 interface Doing {
   readonly around: Surroundings;
-  /** The queue without its limits: a sender repeats a throttled send until it succeeds. */
-  readonly queue: CommandQueue;
   readonly chronicle: Chronicle;
-  readonly triggers: Triggers;
+  readonly aws: Aws;
   readonly people: People;
   readonly keys: ApiKeys;
   readonly startsAt: number;
@@ -27,8 +24,8 @@ interface Told {
 
 /** Returns a function that schedules an input for its time. */
 export const createDoer = (doing: Doing): ((input: Input) => void) => {
-  const { around, queue, chronicle, triggers, people, keys, startsAt } = doing;
-  const { timeline } = around;
+  const { around, chronicle, aws, people, keys, startsAt } = doing;
+  const { timeline, queue } = around;
 
   const eventOf = ({ id, afterMs }: Input, { sender, source, type, detail }: Told) => ({
     version: "0",
@@ -42,12 +39,15 @@ export const createDoer = (doing: Doing): ((input: Input) => void) => {
     detail,
   });
 
-  const deliver = (input: Input, told: Told): void =>
-    triggers.deliver(input.id, eventOf(input, told));
+  const deliver = (input: Input, told: Told): void => void aws.put(eventOf(input, told), input.id);
 
-  /** Sends to a group of its own: the lane is computed from the body. */
-  const send = ({ id }: Input, body: string): void => {
-    void queue.send({ body, groupId: `any-${id}`, deduplicationId: id });
+  /** Sends to a group of its own: the lane is computed from the body. Repeats a throttled send. */
+  const send = async (input: Input, body: string): Promise<void> => {
+    const { id } = input;
+    await queue.send({ body, groupId: `any-${id}`, deduplicationId: id }).catch(async () => {
+      await timeline.sleep(1_000);
+      await send(input, body);
+    });
   };
 
   const request = (
@@ -56,14 +56,14 @@ export const createDoer = (doing: Doing): ((input: Input) => void) => {
     isDirect: boolean,
   ): void => {
     const detail = { metadata: { commandId, ...(time !== undefined && { time }) }, data };
-    if (isDirect && sender === OWN_SENDER) send(input, JSON.stringify(detail));
+    if (isDirect && sender === OWN_SENDER) void send(input, JSON.stringify(detail));
     else deliver(input, { sender, source: "team", type: "CommandRequested", detail });
   };
 
   const invoice = (input: Input, { sender, data }: Asking): void => {
     const detail = data.params;
     const event = eventOf(input, { sender, source: "billing", type: "InvoicePaid", detail });
-    triggers.deliver(input.id, { reaction: REACTION, event });
+    void aws.put({ reaction: REACTION, event }, input.id);
   };
 
   const follow = (input: Input, { sender, commandId, data }: Asking, startedBy: string): void => {
@@ -91,7 +91,7 @@ export const createDoer = (doing: Doing): ((input: Input) => void) => {
     const { deed, asking } = input;
     if (asking) ask(input, asking);
     if (deed.kind === "forgery") forge(input, deed);
-    if (deed.kind === "rubbish") send(input, "{ rubbish");
+    if (deed.kind === "rubbish") void send(input, "{ rubbish");
     if (deed.kind === "new tag") chronicle.tagChangedAt ??= timeline.now();
     if (deed.kind === "new key") keys.replace(deed.lateMs);
     if (deed.kind === "cancel") void people.cancel(deed.command);

@@ -1,4 +1,5 @@
 import type { CommandDeps } from "../../../../lib/engine/deps.ts";
+import type { Machine } from "../../../../lib/local/lambda.ts";
 import { createRetryingPorts, type LimitedAws } from "../../../../lib/local/limited-aws.ts";
 import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/deployment.ts";
 import type { InvocationLog } from "../../../../lib/platform/lambda/invocation.ts";
@@ -8,7 +9,7 @@ import type { Metrics } from "../../../../lib/platform/ports/metrics.ts";
 import type { CommandQueue, Waker } from "../../../../lib/platform/ports/queue.ts";
 import { createAccess } from "../../../../lib/provider/access.ts";
 import { openAccounts } from "../../../../lib/provider/accounts.ts";
-import { createSkyhook, type Skyhook } from "../../../../lib/skyhook.ts";
+import { createSkyhook } from "../../../../lib/skyhook.ts";
 import type { LogLine } from "../../../support/logs.ts";
 import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { VirtualClock } from "../../../support/virtual-clock.ts";
@@ -24,7 +25,7 @@ import { hostileSecrets } from "../ports/secrets.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import type { ObservedLedger } from "./observed-ledger.ts";
 import type { ProviderSide } from "./provider-side.ts";
-import { createSandbox, type Sandbox, type Skew } from "./sandbox.ts";
+import { createSandbox, type Skew } from "./sandbox.ts";
 import type { Tampering } from "./tampering.ts";
 
 /** The environment of the machines, without faults. */
@@ -50,15 +51,13 @@ export interface Surroundings {
   readonly tampering: Tampering;
 }
 
-/** A machine with the composed functions. */
-export interface Machine {
-  readonly sandbox: Sandbox;
-  readonly skyhook: Skyhook;
+/** A machine with the composed functions, every port of which can be struck. */
+export interface SimulatedMachine extends Machine {
   /** Dependencies for an operator's actions on commands. */
   readonly commands: CommandDeps;
 }
 
-const logInto = (lines: LogLine[], bound: LogLine["fields"] = {}): Log => {
+export const logInto = (lines: LogLine[], bound: LogLine["fields"] = {}): Log => {
   const at =
     (level: LogLine["level"]) =>
     (message: string, fields: LogLine["fields"] = {}): void => {
@@ -86,7 +85,7 @@ export const startMachine = (
   name: string,
   around: Surroundings,
   skew: Skew = { first: around.plan.isSkewed ? 2_000 : 0, most: MAX_SKEW_MS },
-): Machine => {
+): SimulatedMachine => {
   const { timeline, chance, faults, ownSender, fingerprintKey } = around;
   const { accounts, reactions, jobAccount, watchlist, pricesMs } = around.plan;
   const sandbox = createSandbox(name, { timeline, chance, faults }, skew);
@@ -113,7 +112,7 @@ export const startMachine = (
     ),
     bus: (tampering.bus ?? unchanged)(hostileBus(aws.bus(around.bus), sandbox, chance)),
     queue: retrying.queue(hostileQueue(around.queue, sandbox)),
-    waker: hostileWaker(around.waker, sandbox, chance),
+    waker: hostileWaker(around.waker, sandbox, around),
   };
   const fetch = hostileProvider(sandbox, {
     timeline,
@@ -165,5 +164,5 @@ export const startMachine = (
     pricePeriodMs: pricesMs,
     aiTaskName: undefined,
   };
-  return { sandbox, commands, skyhook: createSkyhook(ports, config) };
+  return { ...sandbox, commands, skyhook: createSkyhook(ports, config) };
 };

@@ -2,11 +2,12 @@ import * as z from "zod";
 import type { CancelAnswer } from "../../../../lib/admin/answers.ts";
 import { cancelCommand, resolveCommand } from "../../../../lib/admin/operator-actions.ts";
 import { commands } from "../../../../lib/engine/command.ts";
+import { createLambda } from "../../../../lib/local/lambda.ts";
+import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { Deed } from "../plan/deeds.ts";
-import { createLambda } from "./lambda.ts";
-import type { Machine, Surroundings } from "./machines.ts";
+import { type SimulatedMachine, type Surroundings, startMachine } from "./machines.ts";
 
-type Deps = Machine["commands"];
+type Deps = SimulatedMachine["commands"];
 
 /** An operator gives up after this time. */
 const PATIENCE_MS = 40 * 60_000;
@@ -30,7 +31,14 @@ export interface People {
 export const createPeople = (around: Surroundings): People => {
   const { ledger, timeline } = around;
   let pending = 0;
-  const people = createLambda("person", PATIENCE_MS, around, SKEW);
+  const people = createLambda({
+    name: "person",
+    timeoutMs: PATIENCE_MS,
+    startMachine: (name) => startMachine(name, around, SKEW),
+    clock: timeline,
+    random: createSeededRandom(5),
+    stopping: new AbortController().signal,
+  });
 
   /** Repeats a failed call, as an operator does. */
   const trying = async (work: (deps: Deps) => Promise<void>): Promise<void> => {

@@ -13,18 +13,23 @@ const MACHINE_KINDS = [
   "frozen",
 ];
 
+/** Faults of a call to AWS that gets no answer, without and with its effect. */
+export const HANGS = ["hangs", "hangs after"];
+/** The adapters end it after three attempts of 3 s with pauses, 12 s in all: lib/platform/aws/aws-client.ts. */
+const HUNG_MS = [9_000, 12_000] as const;
+
 /** One machine that runs invocations of a function, one at a time, until it is killed. */
 export interface Sandbox {
   readonly name: string;
   /** Shows the machine's own time. */
   readonly clock: Clock;
   isAlive(): boolean;
-  /** Resolves when it is killed. */
-  readonly death: Promise<void>;
+  /** Aborts when it is killed. */
+  readonly death: AbortSignal;
   /** Whether its clock has jumped. */
   hasJumped(): boolean;
   /** How long it was suspended, like a closed laptop: its clock continues, its code does not. */
-  frozenMs(): number;
+  suspendedMs(): number;
   /** Ends the machine: pending calls never resolve. */
   kill(): void;
   /**
@@ -51,6 +56,8 @@ interface SandboxDeps {
   readonly faults: Faults;
 }
 
+const noAnswer = (): Promise<never> => Promise.reject(new Error("AWS did not answer within 12 s"));
+
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
 export const createSandbox = (
@@ -58,11 +65,8 @@ export const createSandbox = (
   { timeline, chance, faults }: SandboxDeps,
   skew: Skew,
 ): Sandbox => {
-  let alive = true;
-  let die = (): void => {};
-  const death = new Promise<void>((resolve) => {
-    die = resolve;
-  });
+  const death = new AbortController();
+  const isAlive = (): boolean => !death.signal.aborted;
   let skewMs = chance.between(`skew ${name}`, -skew.first, skew.first);
 
   let frozenUntil = 0;
@@ -72,7 +76,7 @@ export const createSandbox = (
   const pass = async (durationMs: number, signal?: AbortSignal): Promise<void> => {
     if (durationMs > 0) await timeline.sleep(durationMs, signal);
     while (timeline.now() < frozenUntil) await timeline.sleep(frozenUntil - timeline.now());
-    if (!alive) await never();
+    if (!isAlive()) await never();
   };
 
   const freeze = (place: string): void => {
@@ -89,9 +93,22 @@ export const createSandbox = (
     skewMs = Math.max(-skew.most, Math.min(skew.most, next));
   };
 
-  const kill = (): void => {
-    alive = false;
-    die();
+  const slowMs = (place: string): number => chance.between(`slow ${place}`, 1_000, 20_000);
+
+  /** Time from the effect of a call to its answer. */
+  const durationMs = (kind: string | undefined, place: string): number => {
+    if (kind === "slow after") return slowMs(place);
+    if (kind !== undefined && HANGS.includes(kind))
+      return chance.between(`hangs ${place}`, ...HUNG_MS);
+    return chance.between(`takes ${place}`, 1, 20);
+  };
+
+  const kill = (): void => death.abort("killed");
+
+  const strikeMachine = (kind: string | undefined, place: string): void => {
+    if (kind === "clock jump") jump(place);
+    if (kind === "frozen") freeze(place);
+    if (kind === "killed before") kill();
   };
 
   return {
@@ -100,26 +117,23 @@ export const createSandbox = (
       now: () => timeline.now() + skewMs,
       sleep: pass,
     },
-    isAlive: () => alive,
-    death,
+    isAlive,
+    death: death.signal,
     hasJumped: () => jumped,
-    frozenMs: () => frozenMs,
+    suspendedMs: () => frozenMs,
     kill,
     async call(callName, kinds, effect) {
-      if (!alive) return never();
+      if (!isAlive()) return never();
       const { place, kind } = faults.visit(callName, [...MACHINE_KINDS, ...kinds]);
-      const slowMs = chance.between(`slow ${place}`, 1_000, 20_000);
-      if (kind === "clock jump") jump(place);
-      if (kind === "frozen") freeze(place);
-      if (kind === "killed before") kill();
-      await pass(kind === "slow before" ? slowMs : 0);
-      const answer = timeline.standStill(() => effect(kind, place));
+      strikeMachine(kind, place);
+      await pass(kind === "slow before" ? slowMs(place) : 0);
+      const answer = kind === "hangs" ? noAnswer() : timeline.standStill(() => effect(kind, place));
       // A killed machine gets no answer, so a rejection would have no other listener.
       answer.catch(() => {});
       await answer.catch(() => {});
       if (kind === "killed after") kill();
-      await pass(kind === "slow after" ? slowMs : chance.between(`takes ${place}`, 1, 20));
-      return answer;
+      await pass(durationMs(kind, place));
+      return kind === "hangs after" ? noAnswer() : answer;
     },
   };
 };

@@ -10,6 +10,9 @@ const STORMIEST: Weather = {
   "slow after": 0.03,
   "clock jump": 0.02,
   frozen: 0.01,
+  // Every call to AWS.
+  hangs: 0.03,
+  "hangs after": 0.03,
   // The ledger.
   "read fails": 0.03,
   "write fails": 0.08,

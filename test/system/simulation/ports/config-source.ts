@@ -1,5 +1,5 @@
 import type { ConfigSource } from "../../../../lib/platform/ports/config-source.ts";
-import type { Sandbox } from "../cloud/sandbox.ts";
+import { HANGS, type Sandbox } from "../cloud/sandbox.ts";
 
 /** The config object in the bucket. */
 export interface ConfigObjects {
@@ -33,7 +33,7 @@ export const createConfigObjects = (): ConfigObjects => {
 export const hostileConfigSource = (configs: ConfigObjects, sandbox: Sandbox): ConfigSource => ({
   name: "s3://configs/thresholds.yaml",
   read: () =>
-    sandbox.call("config.read", ["read fails"], async (kind) => {
+    sandbox.call("config.read", ["read fails", ...HANGS], async (kind) => {
       if (kind === "read fails") throw new Error("the config cannot be read");
       return configs.readBy(sandbox.name);
     }),

@@ -1,9 +1,13 @@
 import type { DueEntry, Ledger } from "../../../../lib/platform/ports/ledger.ts";
-import type { Sandbox } from "../cloud/sandbox.ts";
+import { HANGS, type Sandbox } from "../cloud/sandbox.ts";
 import type { Chance } from "../engine/chance.ts";
 
-const WRITE_KINDS = ["write fails", "write answer lost", "write retried", "write conflicts"];
-const LIST_KINDS = ["query fails", "query stale", "query incomplete"];
+const READ_KINDS = ["read fails", ...HANGS];
+const WRITE_KINDS = [
+  ...["write fails", "write answer lost", "write retried", "write conflicts"],
+  ...HANGS,
+];
+const LIST_KINDS = ["query fails", "query stale", "query incomplete", ...HANGS];
 
 /** Earlier states of the due index, which a stale query returns. */
 export interface DueHistory {
@@ -18,7 +22,7 @@ export const hostileLedger = (
   { chance, history }: { readonly chance: Chance; readonly history: DueHistory },
 ): Ledger => ({
   read: (key) =>
-    sandbox.call(`ledger.read ${key}`, ["read fails"], async (kind) => {
+    sandbox.call(`ledger.read ${key}`, READ_KINDS, async (kind) => {
       if (kind === "read fails") throw new Error("read failed");
       return ledger.read(key);
     }),

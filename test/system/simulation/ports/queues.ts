@@ -1,8 +1,9 @@
 import type { CommandQueue, Waker } from "../../../../lib/platform/ports/queue.ts";
-import type { Sandbox } from "../cloud/sandbox.ts";
+import type { VirtualClock } from "../../../support/virtual-clock.ts";
+import { HANGS, type Sandbox } from "../cloud/sandbox.ts";
 import type { Chance } from "../engine/chance.ts";
 
-const KINDS = ["send fails", "send answer lost"];
+const KINDS = ["send fails", "send answer lost", ...HANGS];
 const MAX_LATE_MS = 60_000;
 
 /** A send that fails, or that arrives without an answer. */
@@ -21,11 +22,19 @@ export const hostileQueue = (queue: CommandQueue, sandbox: Sandbox): CommandQueu
   send: (message) => send(sandbox, ["queue.send", KINDS], () => queue.send(message)),
 });
 
-/** Wake signals are messages of a standard queue and may arrive late. */
-export const hostileWaker = (waker: Waker, sandbox: Sandbox, chance: Chance): Waker => ({
+/**
+ * Wake signals are messages of a standard queue and may arrive late. Their delay is a number of whole seconds by
+ * the clock of the machine, as lib/platform/aws/sqs-queues.ts computes it.
+ */
+export const hostileWaker = (
+  waker: Waker,
+  sandbox: Sandbox,
+  { timeline, chance }: { readonly timeline: VirtualClock; readonly chance: Chance },
+): Waker => ({
   wakeAt: (at) =>
     send(sandbox, ["waker.wakeAt", [...KINDS, "wake late"]], (kind, place) => {
       const lateMs = kind === "wake late" ? chance.between(`late ${place}`, 1_000, MAX_LATE_MS) : 0;
-      return waker.wakeAt(at + lateMs);
+      const delaySeconds = Math.max(0, Math.ceil((at - sandbox.clock.now()) / 1_000));
+      return waker.wakeAt(timeline.now() + delaySeconds * 1_000 + lateMs);
     }),
 });
