@@ -14,13 +14,15 @@ const SCARCE: { readonly [limit in keyof AwsLimits]?: readonly number[] } = {
   getParameter: [1],
 };
 
-/** Each limit that can strike a function. Only operators read the list index. */
+/**
+ * Each limit that often strikes a function. Only operators read the list index, and a write to it mostly reaches the
+ * limit of the due index first.
+ */
 export const LIMITS = [
   "item writes",
   "item reads",
   "due index writes",
   "due index reads",
-  "list index writes",
   "sends",
   "sends of a group",
   "receives",
