@@ -24,6 +24,12 @@ const MAX_SLEEP_MS = 1_000;
  */
 const STOP_MS = 1_500;
 
+/**
+ * An entry that is ready this much later is left to the schedule, which starts a run each minute. The pause before a
+ * check of an old task is at least as long.
+ */
+const LEFT_TO_SCHEDULE_MS = 45_000;
+
 /** Name of the lease that keeps two runs from doing the same work. Version conditions ensure correctness. */
 export const POLLER_LEASE = "poll-tasks";
 /** Duration of the lease: short, so that a killed run does not delay the next scheduled one. */
@@ -94,16 +100,17 @@ const drain = async (
   let entries = first;
   try {
     while (hasTime()) {
-      if (!(await step(run, entries))) return;
+      if (!(await step(run, entries))) break;
       await lease.renew();
       entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
     }
   } finally {
     await within(deps.clock, STOP_MS, Promise.all([rounds.stop(), work.allEnded()]));
   }
-  if (entries.length === 0) return;
+  const now = deps.clock.now();
+  const next = Math.max(now, nextReadyAt(entries, memory));
   // The next run takes over without waiting for the schedule.
-  await deps.waker.wakeAt(Math.max(deps.clock.now(), nextReadyAt(entries, memory)));
+  if (next < now + LEFT_TO_SCHEDULE_MS) await deps.waker.wakeAt(next);
 };
 
 /**
