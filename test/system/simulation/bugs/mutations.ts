@@ -478,4 +478,34 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "key: { ...key, nextProbeAt: now + PROBE_INTERVAL_MS } }",
     replace: "key }",
   },
+  {
+    name: "a process with a slow clock opens an old window again",
+    file: "provider/rate-limiter.ts",
+    find: "windowAt(now) > rateLimit.windowStartedAt ||",
+    replace: "windowAt(now) !== rateLimit.windowStartedAt ||",
+  },
+  {
+    name: "a shorter pause replaces a longer one",
+    file: "provider/rate-limit.ts",
+    find: "if (until <= before.blockedUntil) return rateLimit;",
+    replace: "if (until === before.blockedUntil) return rateLimit;",
+  },
+  {
+    name: "the probe of a refused key is not recorded",
+    file: "provider/api-key.ts",
+    find: "key: { ...key, nextProbeAt: now + PROBE_INTERVAL_MS } }",
+    replace: "key }",
+  },
+  {
+    name: "a refused key counts for all before it is read again",
+    file: "provider/account-client.ts",
+    find: "const isLast = sends >= MAX_SENDS;",
+    replace: "const isLast = sends >= 1;",
+  },
+  {
+    name: "an answer from before the refusal makes the key accepted",
+    file: "provider/api-key.ts",
+    find: 'if (key.state === "accepted" || (sentAt <= key.since && !isFarAhead(key.since, now))) {',
+    replace: 'if (key.state === "accepted") {',
+  },
 ];

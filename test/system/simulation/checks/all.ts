@@ -21,6 +21,7 @@ import { checkTasks } from "./tasks.ts";
 import { checkTelling } from "./telling.ts";
 import { checkThresholds, watchThresholds } from "./thresholds.ts";
 import { checkTruth } from "./truth.ts";
+import { watchWrites } from "./writes.ts";
 
 type Check = (cloud: Cloud, inputs: readonly Input[]) => Promise<readonly Violation[]>;
 
@@ -60,6 +61,7 @@ export const watch = (cloud: Cloud): void => {
   watchKeys(cloud);
   watchSecrets(cloud);
   watchThresholds(cloud);
+  watchWrites(cloud);
 };
 
 /** Checks every invariant on the system at rest. */

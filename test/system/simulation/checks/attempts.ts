@@ -37,16 +37,24 @@ const isTooSoon = ({ code, endedAt }: NumberedAttempt, { startedAt }: NumberedAt
 const isBeforeSettled = (
   { disposition = "", startedAt, endedAt }: NumberedAttempt,
   next: NumberedAttempt,
+  skewMs: number,
 ): boolean =>
   UNKNOWN.has(disposition) &&
   endedAt !== undefined &&
-  next.startedAt < Math.min(endedAt, startedAt + ATTEMPT_LEASE_MS) + AMBIGUITY_WINDOW_MS - SKEW_MS;
+  next.startedAt < Math.min(endedAt, startedAt + ATTEMPT_LEASE_MS) + AMBIGUITY_WINDOW_MS - skewMs;
+
+/** What is known of the machines' clocks. */
+interface Clocks {
+  readonly hasJumped: boolean;
+  /** Largest difference of two of them, ms. */
+  readonly skewMs: number;
+}
 
 const untruths = (
   { attemptCount, lostReplies, operation }: Ended,
   attempts: readonly NumberedAttempt[],
   sent: readonly number[],
-  hasJumped: boolean,
+  { hasJumped, skewMs }: Clocks,
 ): readonly string[] => {
   const unknown = attempts.filter(({ disposition = "" }) => UNKNOWN.has(disposition));
   return [
@@ -78,7 +86,7 @@ const untruths = (
         (next, index) =>
           !hasJumped &&
           operation === createRouter.id &&
-          isBeforeSettled(attempts[index] ?? next, next),
+          isBeforeSettled(attempts[index] ?? next, next, skewMs),
       )
       .map(({ number }) => `attempt ${number} began before the end of the ambiguity window`),
     ...(unknown.length === lostReplies
@@ -94,10 +102,11 @@ const untruths = (
 export const checkAttempts = async (cloud: Cloud): Promise<readonly Violation[]> => {
   const commands = await endedCommands(cloud);
   const hasJumped = cloud.faults.struck.some(({ kind }) => kind === "clock jump");
+  const clocks = { hasJumped, skewMs: cloud.plan.isSkewed ? SKEW_MS : 0 };
   const found = await Promise.all(
     commands.map(async (command) => {
       const attempts = await readAttempts(cloud.ledger.true, command.key, command);
-      return untruths(command, attempts, departuresOf(cloud, command), hasJumped).map((text) => ({
+      return untruths(command, attempts, departuresOf(cloud, command), clocks).map((text) => ({
         invariant: 0,
         text: `${command.key} ${text}`,
       }));

@@ -23,6 +23,9 @@ const brokenGuards = (
   const neverBroken = holdBefore && (holdAfter || state.endedAt < changedAt - SLOWLY_LATE_MS);
   return [
     ...(sent.some(isBrokenAt) ? ["was sent although a guard did not hold"] : []),
+    ...(state.outcome === "dry-run" && isBrokenAt(state.endedAt)
+      ? ["ended as a dry run although a guard did not hold"]
+      : []),
     ...(neverBroken && state.reason === "guard" ? ["was cancelled by a guard that holds"] : []),
   ];
 };

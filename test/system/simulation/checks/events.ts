@@ -1,11 +1,30 @@
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 
+/** No record keeps the time of their first publication, so a repeated one has its own. */
+const UNRECORDED: ReadonlySet<string> = new Set([
+  "ThresholdsRejected",
+  "ThresholdsSynced",
+  "WatchlistRejected",
+]);
+
+/** Ids of events that were published again with other metadata. */
+const changed = ({ bus }: Cloud): readonly string[] => {
+  const known = new Map<string, string>();
+  return bus.seen().flatMap(({ id, detailType, metadata }) => {
+    const text = JSON.stringify(metadata);
+    const first = known.get(id) ?? text;
+    known.set(id, first);
+    const isChanged = first !== text && !UNRECORDED.has(detailType);
+    return isChanged ? [`${detailType} ${id} was published again as ${text}, not ${first}`] : [];
+  });
+};
+
 /**
  * Invariant 5: no event reports a state that is not durable. The recording bus has compared each
  * publication with the ledger and with the catalogue. Also, the service had no internal error.
  */
-export const checkEvents = async ({ bus, provider }: Cloud): Promise<readonly Violation[]> => [
-  ...bus.broken().map((text) => ({ invariant: 5, text })),
-  ...provider.faults.map((text) => ({ invariant: 0, text })),
+export const checkEvents = async (cloud: Cloud): Promise<readonly Violation[]> => [
+  ...[...cloud.bus.broken(), ...changed(cloud)].map((text) => ({ invariant: 5, text })),
+  ...cloud.provider.faults.map((text) => ({ invariant: 0, text })),
 ];

@@ -6,6 +6,9 @@ import { type Ended, endedCommands } from "./ended-commands.ts";
 /** Without faults a command begins, and is sent again, within less than the schedule's minute. */
 const PROMPT_MS = 20_000;
 const MAX_BACKOFF_MS = 60_000;
+/** The pause between two checks grows with a task's age; the others are requests and retries. */
+const PART_OF_DURATION = 0.2;
+const FOUND_MS = 10_000;
 /** Faults that cost one command another attempt, and other commands nothing. */
 const HARMLESS = "no connection";
 /** The poller runs once a minute, and a lease may last until then. */
@@ -31,6 +34,20 @@ const delaysOf = async (cloud: Cloud, command: Ended): Promise<readonly string[]
   });
 };
 
+/** The end of its tasks, if it was found later than their age allows. */
+const lateEndOf = ({ chronicle, plan }: Cloud, { key, state }: Ended): readonly string[] => {
+  const { taskMs } = plan.provider;
+  const begun = chronicle.effects.findLast(
+    ({ command, taskIds }) => command === key && taskIds.length > 0,
+  );
+  const endedAt = chronicle.endedAt.get(key) ?? state.endedAt;
+  // In a crowd, permits are scarce.
+  const lateMs = begun && !plan.provider.crowd ? endedAt - begun.at - taskMs : 0;
+  return lateMs > taskMs * PART_OF_DURATION + FOUND_MS
+    ? [`the end of its tasks was found ${lateMs} ms late`]
+    : [];
+};
+
 /**
  * No command is forgotten: without faults none waits for the poller to recover it, and in every run
  * each ends soon after its deadline.
@@ -50,7 +67,9 @@ export const checkPromptness = async (cloud: Cloud): Promise<readonly Violation[
   );
   const delays = await Promise.all(
     prompt.map(async (command) =>
-      (await delaysOf(cloud, command)).map((text) => `${command.key}: ${text}`),
+      [...(await delaysOf(cloud, command)), ...lateEndOf(cloud, command)].map(
+        (text) => `${command.key}: ${text}`,
+      ),
     ),
   );
   const hasFrozen = faults.struck.some(({ kind }) => kind === "frozen");

@@ -11,10 +11,10 @@ const eventSchema = z.object({
   bytes: z.string().optional(),
 });
 
-const EVENT_PATH = "/storage/notifications/v1/event";
-const EVENT = { name: "reaching_used_space", storage_name: CONFIG_STORAGE };
 const MAX_SYNC_MS = 10 * 60_000;
 const SYNC_RETRY_MS = 10_000;
+/** Less than the time between two checks for drift, ms. */
+const PROMPT_SYNC_MS = 90_000;
 /**
  * Time after which every request of a sync has taken effect: the longest run and the ambiguity
  * window, ms.
@@ -34,11 +34,39 @@ const textOf = (thresholds: readonly Wanted[]): string =>
     .sort()
     .join(", ");
 
+/** Faults that may delay a sync, by the call that they strike, or at any call. */
+const AT_SYNC = /storage|thresholds|config|object event|budget|secrets/;
+const ANYWHERE = /429|401|frozen|clock jump/;
+
+/** Without a fault, a new config is applied by the event about it: soon, not by the next check for drift. */
+const watchPromptness = (cloud: Cloud): void => {
+  const { timeline, faults, limits, keys, configs, versions, chronicle, plan } = cloud;
+  for (const { number, afterMs, wanted } of versions) {
+    timeline.after(afterMs + PROMPT_SYNC_MS, () => {
+      const isDisturbed =
+        plan.provider.crowd !== undefined ||
+        limits.struck.length > 0 ||
+        keys.replacements() > 0 ||
+        faults.struck.some(({ place, kind }) => AT_SYNC.test(place) || ANYWHERE.test(kind));
+      if (isDisturbed || !wanted || configs.newest()?.version !== String(number)) return;
+      void timeline.standStill(async () => {
+        const found = new Set((await actual(cloud)).map((each) => textOf([each])));
+        const missing = wanted.filter((each) => !found.has(textOf([each])));
+        if (missing.length === 0) return;
+        const text = `version ${number} of the config is not applied: ${textOf(missing)}`;
+        chronicle.violations.push({ invariant: 7, text });
+      });
+    });
+  }
+};
+
 /**
  * An invalid config changes nothing: a machine that changes thresholds has last read a valid config,
  * and one that deletes has read one with `prune`.
  */
-export const watchThresholds = ({ provider, configs, versions, chronicle }: Cloud): void => {
+export const watchThresholds = (cloud: Cloud): void => {
+  const { provider, configs, versions, chronicle } = cloud;
+  watchPromptness(cloud);
   provider.onRequest(({ caller: { name }, isJobMutation, method }) => {
     const read = versions.find(({ number }) => String(number) === configs.lastReadBy(name));
     const isAllowed = read?.wanted && (read.isPruning || method !== "DELETE");
@@ -119,8 +147,7 @@ const checkDrift = async (cloud: Cloud, newest: ConfigVersion): Promise<readonly
   // Without `prune`, an added threshold is no drift.
   if (!first && !newest.isPruning) return untrue;
   const before = textOf(await actual(cloud));
-  const target = { ...EVENT, bucket_name: first?.bucket_name ?? "b9", bytes: 1 };
-  await provider.meddle(first ? "DELETE" : "POST", EVENT_PATH, JSON.stringify(target));
+  await provider.meddle(first ? "DELETE" : "POST", first?.bucket_name ?? "b9");
   const { violations } = await syncOnce(cloud);
   const found = drifts() - toldBefore;
   const after = textOf(await actual(cloud));

@@ -4,18 +4,31 @@ import { createStorageEvent } from "../../../../lib/contract/storage-events.ts";
 import { followTask } from "../../../../lib/contract/tasks.ts";
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
+import { askingsOf, keyOf } from "../plan/deeds.ts";
 import { type Ended, endedCommands } from "./ended-commands.ts";
 
 const CREATES: ReadonlySet<string> = new Set([createRouter.id, createStorageEvent.id]);
 
+/** Whether the provider accepted an equal request of another command. */
+const isDoneByAnother = ({ chronicle, inputs }: Cloud, { key }: Ended): boolean => {
+  const bodiesOf = (command: string): readonly string[] =>
+    askingsOf(inputs)
+      .filter((asking) => keyOf(asking) === command)
+      .map(({ data }) => JSON.stringify(data.body));
+  const wanted = bodiesOf(key);
+  return chronicle.effects.some(
+    ({ command, status }) =>
+      status < 300 && command !== key && bodiesOf(command).some((body) => wanted.includes(body)),
+  );
+};
+
 /**
- * After a lost reply these operations may find the wanted state: an active instance, an equal event.
- * No record says which client made it so, and it makes no difference.
+ * After a lost reply these operations may find the wanted state: an active instance, or an event that is equal to
+ * another command's. It makes no difference which client made it so.
  */
-const MAY_BE_DONE_ALREADY: ReadonlySet<string> = new Set([
-  resumeInstance.id,
-  createStorageEvent.id,
-]);
+const mayBeDoneAlready = (cloud: Cloud, command: Ended): boolean =>
+  command.operation === resumeInstance.id ||
+  (command.operation === createStorageEvent.id && isDoneByAnother(cloud, command));
 
 /** Effects at the provider for one command. */
 interface Done {
@@ -30,12 +43,16 @@ interface Done {
   readonly unfollowed: number;
   /** Refused requests. */
   readonly refusals: number;
+  /** Whether the wanted state may have been there before. */
+  readonly mayBeDoneAlready: boolean;
 }
 
-const doneFor = ({ chronicle }: Cloud, { key, state }: Ended): Done => {
+const doneFor = (cloud: Cloud, command: Ended): Done => {
+  const { chronicle } = cloud;
+  const { key, state } = command;
   const endedAt = chronicle.endedAt.get(key) ?? Number.POSITIVE_INFINITY;
   const followed = new Set(state.tasks.map(({ id }) => id));
-  const all = chronicle.effects.filter(({ command }) => command === key);
+  const all = chronicle.effects.filter((effect) => effect.command === key);
   const its = all.filter(({ status }) => status >= 200 && status < 300);
   return {
     effects: its.length,
@@ -44,6 +61,7 @@ const doneFor = ({ chronicle }: Cloud, { key, state }: Ended): Done => {
     lost: its.filter(({ isLost }) => isLost()).length,
     unfollowed: its.filter(({ taskIds }) => taskIds.some((id) => !followed.has(id))).length,
     refusals: all.filter(({ status }) => status >= 400 && status < 500 && status !== 401).length,
+    mayBeDoneAlready: mayBeDoneAlready(cloud, command),
   };
 };
 
@@ -53,14 +71,14 @@ const when = (is: boolean, invariant: number, said: string): readonly Untruth[] 
   is ? [[invariant, said]] : [];
 
 /** False statements of a success. */
-const untrueSuccess = ({ operation, state }: Ended, done: Done): readonly Untruth[] => {
+const untrueSuccess = ({ state }: Ended, done: Done): readonly Untruth[] => {
   if (state.status !== "succeeded") return [];
   if (state.outcome !== "done") {
     return done.changes > 0
       ? [[5, `reports ${state.outcome}, but the provider made a change`]]
       : [];
   }
-  const isUntrue = done.effects === 0 && !MAY_BE_DONE_ALREADY.has(operation);
+  const isUntrue = done.effects === 0 && !done.mayBeDoneAlready;
   return isUntrue ? [[5, "reports done, but the provider made no change"]] : [];
 };
 

@@ -91,7 +91,9 @@ export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
   };
   const jobs = createJobs(around, aws);
   const people = createPeople(around);
+  if (plan.formerThreshold !== undefined) await provider.meddle("POST", plan.formerThreshold);
   return {
+    plan,
     startsAt: STARTS_AT,
     chance,
     timeline,

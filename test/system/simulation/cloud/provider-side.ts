@@ -5,6 +5,7 @@ import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { VirtualClock } from "../../../support/virtual-clock.ts";
 import type { Chance } from "../engine/chance.ts";
 import { accountAt } from "../plan/actors.ts";
+import { CONFIG_STORAGE } from "../plan/configs.ts";
 import { TAG_VALUES } from "../plan/guards.ts";
 import type { ProviderPlan } from "../plan/plan.ts";
 import { createCrowdedTasks } from "../ports/crowded-tasks.ts";
@@ -211,13 +212,18 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
         listener({ caller, account, url: new URL(request.url), status, whole });
       }
     },
-    /** Changes the provider's state as another client. */
-    meddle: (method: string, path: string, body: string) =>
+    /** Creates or deletes a threshold of the config's storage, as another client. */
+    meddle: (method: "POST" | "DELETE", bucket: string) =>
       service.fetch(
-        new Request(`https://provider.test${path}`, {
+        new Request("https://provider.test/storage/notifications/v1/event", {
           method,
           headers: { authorization: `apikey ${API_KEY}`, "content-type": "application/json" },
-          body,
+          body: JSON.stringify({
+            name: "reaching_used_space",
+            storage_name: CONFIG_STORAGE,
+            bucket_name: bucket,
+            bytes: 1,
+          }),
         }),
       ),
     /**

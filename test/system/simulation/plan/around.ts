@@ -11,6 +11,8 @@ interface Around {
   /** A request that the input refers to. */
   readonly whose: Asked;
   readonly kinds: readonly Make[];
+  /** The inputs of this kind before it. */
+  readonly earlier: readonly Input[];
 }
 
 const ACTING_MS = 4 * 60_000;
@@ -79,11 +81,13 @@ const newTag = (_chance: Chance, { id, afterMs }: Around): Input => ({
   deed: { kind: "new tag" },
 });
 
-const cancel = (chance: Chance, around: Around): Input => ({
-  id: around.id,
-  afterMs: soonAfter(chance, around),
-  deed: { kind: "cancel", command: keyOf(around.whose.asking) },
-});
+/** Cancels a command, or a follow-task if there is one. */
+const cancel = (chance: Chance, around: Around): Input => {
+  const followed = around.earlier.findLast(({ deed }) => deed.kind === "follow");
+  const afterMs = (followed?.afterMs ?? 0) + soonAfter(chance, around);
+  const { asking = around.whose.asking } = followed ?? around.whose;
+  return { id: around.id, afterMs, deed: { kind: "cancel", command: keyOf(asking) } };
+};
 
 const resolve = (chance: Chance, { id }: Around): Input => ({
   id,
@@ -109,10 +113,20 @@ export const aroundOf = (
   requests: readonly Asked[],
 ): readonly Input[] => {
   const count = chance.pick("others", [0, 0, 1, 2, 4]);
-  return Array.from({ length: count }, (_, index) => {
-    const id = `o${index + 1}`;
+  const earlier: Input[] = [];
+  for (let number = 1; number <= count; number++) {
+    const id = `o${number}`;
     const afterMs = chance.between(`when ${id}`, 0, ACTING_MS);
     const whose = chance.pick(`whose ${id}`, requests);
-    return chance.pick(`what ${id}`, ALL)(chance, { id, afterMs, whose, kinds });
-  });
+    earlier.push(
+      chance.pick(`what ${id}`, ALL)(chance, { id, afterMs, whose, kinds, earlier: [...earlier] }),
+    );
+  }
+  const isGuarded = requests.some(({ asking }) => "guards" in asking.data);
+  return isGuarded && chance.happens("new tag", 0.5)
+    ? [
+        ...earlier,
+        { id: "tag", afterMs: chance.between("tag", 0, 60_000), deed: { kind: "new tag" } },
+      ]
+    : earlier;
 };

@@ -30,12 +30,15 @@ interface Asked {
 /** The conditions of a request: `after`, guards, deadline and dry run. */
 export const conditionsOf = (chance: Chance, { id, afterMs, earlier }: Asked) => {
   const isAfter = chance.happens(`after ${id}`, 0.2);
+  // In some runs many commands have one condition, so that several meet.
+  const often = (name: string, rate: number, rarely: number): boolean =>
+    chance.happens(`${name} ${id}`, chance.happens(`${name} often`, 0.15) ? rate : rarely);
   return {
     ...(isAfter && { after: afterOf(chance, id, earlier) }),
-    ...(chance.happens(`guard ${id}`, 0.15) && { guards: guardsOf(chance, id) }),
+    ...(often("guard", 0.7, 0.1) && { guards: guardsOf(chance, id) }),
     ...(chance.happens(`limit ${id}`, isAfter ? 0.5 : 0.15) && {
       deadline: deadlineOf(chance, id, afterMs),
     }),
-    ...(chance.happens(`dry ${id}`, 0.07) && { dryRun: true }),
+    ...(often("dry", 0.4, 0.05) && { dryRun: true }),
   };
 };

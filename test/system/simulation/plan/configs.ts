@@ -53,19 +53,20 @@ const INVALID = [
  */
 export const configsOf = (chance: Chance, isPossible: boolean): readonly ConfigVersion[] => {
   if (!isPossible || chance.happens("no config", 0.5)) return [];
-  const versions = Array.from({ length: chance.between("configs", 1, 4) }, (_, index) => {
+  const drafts = Array.from({ length: chance.between("configs", 1, 4) }, (_, index) => {
     const number = index + 1;
     const isInvalid = chance.happens(`invalid ${number}`, 0.25);
     const wanted = isInvalid ? undefined : wantedBy(chance, number);
     const isPruning = chance.happens(`prune ${number}`, 0.75);
     return {
-      id: `v${number}`,
-      number,
       afterMs: chance.between(`written ${number}`, 0, WRITING_MS),
       text: wanted ? textOf(wanted, isPruning) : chance.pick(`mistake ${number}`, INVALID),
       wanted,
       isPruning,
     };
   });
-  return versions.sort((a, b) => a.afterMs - b.afterMs);
+  // Numbered in the order of writing, as S3's sequencers are.
+  return drafts
+    .sort((a, b) => a.afterMs - b.afterMs)
+    .map((draft, index) => ({ ...draft, id: `v${index + 1}`, number: index + 1 }));
 };

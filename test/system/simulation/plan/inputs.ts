@@ -29,13 +29,15 @@ const MISTAKES: readonly ((data: RequestData) => Wish)[] = [
 
 /** How the requests of a run are drawn. */
 interface Habits {
+  /** Whether many requests are wrong, repeated, or reuse an id. */
+  readonly isCareless: boolean;
   readonly kinds: readonly Make[];
   readonly isBlindUsed: boolean;
 }
 
 const wishOf = (
   chance: Chance,
-  { kinds, isBlindUsed }: Habits,
+  { kinds, isBlindUsed, isCareless }: Habits,
   asked: Parameters<typeof conditionsOf>[1],
 ): Wish => {
   const { id } = asked;
@@ -46,7 +48,7 @@ const wishOf = (
     account,
     ...conditionsOf(chance, asked),
   };
-  const isWrong = chance.happens(`mistaken ${id}`, 0.05);
+  const isWrong = chance.happens(`mistaken ${id}`, isCareless ? 0.4 : 0.05);
   return isWrong ? chance.pick(`mistake ${id}`, MISTAKES)(data) : { data };
 };
 
@@ -81,7 +83,7 @@ const requestsOf = (chance: Chance, habits: Habits): readonly Asked[] => {
     const afterMs = chance.between(`when ${id}`, 0, askingMs);
     const deed = wayOf(chance, id, sender);
     const first = earlier.at(-1);
-    if (first && chance.happens(`twin ${id}`, 0.1)) {
+    if (first && chance.happens(`twin ${id}`, habits.isCareless ? 0.5 : 0.1)) {
       inputs.push({ id, afterMs, deed, asking: twinOf(chance, { id, afterMs }, first, habits) });
       continue;
     }
@@ -110,7 +112,11 @@ const inCircle = (inputs: readonly Asked[]): readonly Asked[] => {
 
 /** The whole workload of a run. */
 export const inputsOf = (chance: Chance): readonly Input[] => {
-  const habits = { kinds: kindsOf(chance), isBlindUsed: chance.happens("blind", 0.3) };
+  const habits = {
+    kinds: kindsOf(chance),
+    isBlindUsed: chance.happens("blind", 0.3),
+    isCareless: chance.happens("careless", 0.15),
+  };
   const requests = requestsOf(chance, habits);
   return [...requests, ...aroundOf(chance, habits.kinds, requests)];
 };

@@ -56,6 +56,11 @@ export interface Plan {
   /** The workload: inputs and versions of the thresholds config, each at its time. */
   readonly inputs: readonly Input[];
   readonly versions: readonly ConfigVersion[];
+  /**
+   * Bucket with a threshold of another client at the start. The last config wants it: without a list, no sync could
+   * delete it.
+   */
+  readonly formerThreshold?: string | undefined;
   readonly provider: ProviderPlan;
   /** Account of the scheduled jobs. */
   readonly jobAccount: string;
@@ -147,6 +152,7 @@ export const planOf = ({
     crowd ? CROWDED_DEADLINE_MS : DEADLINE_MS,
   );
   const inputs = [...inputsOf(chance), ...(crowd?.inputs ?? [])];
+  const versions = configsOf(chance, !inputs.some(isOnStorageEvent));
   // Leaving inputs out changes nothing about the rest.
   const isKept = ({ id }: { readonly id: string }): boolean => !parts || parts.has(id);
   return {
@@ -155,7 +161,10 @@ export const planOf = ({
     accounts,
     reactions: reactionsFor(accounts),
     inputs: inputs.filter(isKept),
-    versions: configsOf(chance, !inputs.some(isOnStorageEvent)).filter(isKept),
+    versions: versions.filter(isKept),
+    formerThreshold: chance.happens("former threshold", 0.3)
+      ? versions.at(-1)?.wanted?.[0]?.bucket_name
+      : undefined,
     provider: {
       state: stateOf(crowd),
       crowd,

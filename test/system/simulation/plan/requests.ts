@@ -79,12 +79,15 @@ const REQUESTS: readonly Make[] = [
       bytes: chance.pick(`bytes ${id}`, LARGE_NUMBERS),
     },
   }),
-  (chance, id, account) => ({
-    operation: "create-router",
-    params: chance.pick(`region ${id}`, [A, B]),
-    // Names are not unique: in some runs all requests of an account use one name.
-    body: { name: chance.happens("one router", 0.3) ? `router-${account}` : `router-${id}` },
-  }),
+  (chance, id, account) => {
+    // Names are not unique: in some runs all requests of an account use one name and one region.
+    const name = chance.happens("one router", 0.3) ? account : id;
+    return {
+      operation: "create-router",
+      params: chance.pick(`region ${name}`, [A, B]),
+      body: { name: `router-${name}` },
+    };
+  },
 ];
 
 /** Creates are drawn more often: they have the most ways to fail. */

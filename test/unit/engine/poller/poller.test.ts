@@ -62,20 +62,23 @@ test("a run with no time left and due entries wakes the next run at once", async
 test.each([
   ["a young task in time", 3_000, 1],
   ["an old task by the schedule", 600_000, 0],
-])("a run that ends before the next check of %s leaves it to the next run", async (_, age, count) => {
-  const world = await createWorld({ provider: running });
-  await world.handle(updateContainer("c1"));
-  await world.clock.advance(age);
-  const now = world.clock.now();
-  const before = world.wakes.length;
+])(
+  "a run that ends before the next check of %s leaves it to the next run",
+  async (_, age, count) => {
+    const world = await createWorld({ provider: running });
+    await world.handle(updateContainer("c1"));
+    await world.clock.advance(age);
+    const now = world.clock.now();
+    const before = world.wakes.length;
 
-  const budget = { endsAt: now + 500, signal: new AbortController().signal };
-  await pollDue(world.newInvocation().deps, budget);
+    const budget = { endsAt: now + 500, signal: new AbortController().signal };
+    await pollDue(world.newInvocation().deps, budget);
 
-  const wakes = world.wakes.slice(before);
-  expect(wakes).toHaveLength(count);
-  for (const at of wakes) expect(at).toBeLessThanOrEqual(now + 3_000);
-});
+    const wakes = world.wakes.slice(before);
+    expect(wakes).toHaveLength(count);
+    for (const at of wakes) expect(at).toBeLessThanOrEqual(now + 3_000);
+  },
+);
 
 test("a check that finds nothing new writes nothing", async () => {
   const world = await createWorld({ provider: running });
