@@ -508,4 +508,112 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (key.state === "accepted" || (sentAt <= key.since && !isFarAhead(key.since, now))) {',
     replace: 'if (key.state === "accepted") {',
   },
+  // Following by lists.
+  {
+    name: "each page of tasks is the first one",
+    file: "engine/poller/read-tasks.ts",
+    find: "offset: page * PAGE_SIZE,",
+    replace: "offset: 0,",
+  },
+  {
+    name: "a page of tasks leaves out the first task of the next one",
+    file: "engine/poller/read-tasks.ts",
+    find: "offset: page * PAGE_SIZE,",
+    replace: "offset: page * (PAGE_SIZE + 1),",
+  },
+  {
+    name: "only the first page of tasks is read",
+    file: "engine/poller/read-tasks.ts",
+    find: "if (results.length < PAGE_SIZE) break;",
+    replace: "if (results.length > 0) break;",
+  },
+  {
+    name: "a page of tasks is read after the last one",
+    file: "engine/poller/read-tasks.ts",
+    find: "if (results.length < PAGE_SIZE) break;",
+    replace: "if (results.length === 0) break;",
+  },
+  {
+    name: "a task that is in no list has finished",
+    file: "engine/poller/read-tasks.ts",
+    find: "const read = await readEach(account, shuffled(unlisted, random), signal);",
+    replace:
+      'const read: Reports = listed ? new Map(unlisted.map((id) => [id, { kind: "ended", end: { status: "finished" }, project: undefined } as const])) : await readEach(account, shuffled(unlisted, random), signal);',
+  },
+  {
+    name: "an ended task in the list counts as running",
+    file: "engine/poller/read-tasks.ts",
+    find: "for (const task of results) open.set(task.id, reportOf(task));",
+    replace:
+      'for (const task of results) open.set(task.id, { kind: "open", project: task.project_id ?? undefined });',
+  },
+  {
+    name: "only one of the commands that wait for a task learns its end",
+    file: "engine/poller/check-tasks.ts",
+    find: "await Promise.all(open.map((each) => limit(() => checkOne(each))));",
+    replace:
+      "const first = open.filter(({ task }, at) => open.findIndex((each) => each.task.id === task.id) === at);\n  await Promise.all(first.map((each) => limit(() => checkOne(each))));",
+  },
+  {
+    name: "an unanswered list counts as an empty one",
+    file: "engine/poller/read-tasks.ts",
+    find: 'return report.kind === "unreadable" && !NO_LIST.has(report.code) ? report : undefined;',
+    replace:
+      'return report.kind === "unreadable" && !NO_LIST.has(report.code) ? new Map() : undefined;',
+  },
+  {
+    name: "the list leaves out tasks of a provider whose clock is behind",
+    file: "engine/poller/read-tasks.ts",
+    find: "(isBeside(task) ? BEGAN_BEFORE_MS : CLOCK_SKEW_MS)",
+    replace: "(isBeside(task) ? BEGAN_BEFORE_MS : 0)",
+  },
+  {
+    name: "the list leaves out followed tasks that began long ago",
+    file: "engine/poller/read-tasks.ts",
+    find: "(isBeside(task) ? BEGAN_BEFORE_MS : CLOCK_SKEW_MS)",
+    replace: "CLOCK_SKEW_MS",
+  },
+  {
+    name: "the list begins with the youngest task",
+    file: "engine/poller/read-tasks.ts",
+    find: "Math.min(...tasks.map(beganAt))",
+    replace: "Math.max(...tasks.map(beganAt))",
+  },
+  {
+    name: "the list leaves out tasks that have not begun",
+    file: "engine/poller/read-tasks.ts",
+    find: 'state: ["NEW", "RUNNING"],',
+    replace: 'state: ["RUNNING"],',
+  },
+  {
+    name: "tasks of every account are read at one account",
+    file: "engine/poller/account-rounds.ts",
+    find: 'splitKey(key)[1].split("/", 1).join()',
+    replace: 'splitKey(key)[1].replace("blind/", "local/").split("/", 1).join()',
+  },
+  {
+    name: "tasks are never listed",
+    file: "engine/poller/read-tasks.ts",
+    find: "account.canList && ids.length >= MIN_TASKS_TO_LIST",
+    replace: "account.canList && ids.length >= 100_000",
+  },
+  {
+    name: "a list is requested where there is none",
+    file: "engine/poller/read-tasks.ts",
+    find: "account.canList && ids.length >= MIN_TASKS_TO_LIST",
+    replace: "ids.length >= MIN_TASKS_TO_LIST",
+  },
+  {
+    name: "a listed task is read again by itself",
+    file: "engine/poller/read-tasks.ts",
+    find: "ids.filter((id) => !listed?.has(id))",
+    replace: "ids",
+  },
+  {
+    name: "a task that is missing for a moment is forgotten",
+    file: "engine/poller/check-tasks.ts",
+    find: "await tasks.update(deps.ledger, taskKey(task), (current) => markMissing(current, now));",
+    replace:
+      "await tasks.update(deps.ledger, taskKey(task), (current) => abandonTask(current, now));",
+  },
 ];

@@ -6,6 +6,7 @@ import { checkConditions } from "./conditions.ts";
 import { checkEnds } from "./ends.ts";
 import { checkEvents } from "./events.ts";
 import { watchFollowingRequests } from "./following-requests.ts";
+import { checkFullLanes, watchFullLanes } from "./full-lanes.ts";
 import { checkJobs } from "./jobs.ts";
 import { checkKeys, watchKeys } from "./keys.ts";
 import { checkLanes, watchLanes } from "./lanes.ts";
@@ -44,6 +45,7 @@ const CHECKS: readonly Check[] = [
   checkTelling,
   checkTasks,
   checkTaskEnds,
+  checkFullLanes,
   checkCalm,
   checkJobs,
   checkKeys,
@@ -55,6 +57,7 @@ const CHECKS: readonly Check[] = [
 /** Starts the checks that have to observe each step. */
 export const watch = (cloud: Cloud): void => {
   watchLanes(cloud);
+  watchFullLanes(cloud);
   watchTaskEnds(cloud);
   watchFollowingRequests(cloud);
   watchRateLimit(cloud);
