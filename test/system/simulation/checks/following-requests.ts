@@ -1,6 +1,6 @@
 import { POLLER_LEASE } from "../../../../lib/engine/poller/poll.ts";
 import type { Cloud } from "../cloud/cloud.ts";
-import { BLIND } from "../plan/actors.ts";
+import { BLIND, NARROW_SENDER } from "../plan/actors.ts";
 import {
   type ListRead,
   listAsked,
@@ -31,8 +31,9 @@ interface Rounds {
   readonly itemReadAt: Map<string, number>;
   /** Open tasks whose items it read since its last request. */
   fresh: Set<string>;
-  /** The tasks of its last round. */
+  /** The tasks of its last round, and when that began to ask. */
   round: ReadonlySet<string>;
+  roundAt: number;
   list: ListRead | undefined;
   /** When it was shown the end of a task that it checked. */
   readonly endShownAt: Map<string, number>;
@@ -42,6 +43,7 @@ const noRounds = (): Rounds => ({
   itemReadAt: new Map(),
   fresh: new Set(),
   round: new Set(),
+  roundAt: 0,
   list: undefined,
   endShownAt: new Map(),
 });
@@ -109,11 +111,13 @@ export const watchFollowingRequests = ({ ledger, provider, chronicle }: Cloud): 
     const name = `${account}/${id}`;
     const items = [...(itemsOf.get(name)?.values() ?? [])];
     const itemReadAt = own.itemReadAt.get(id) ?? events;
-    const isAfterList = own.list !== undefined && itemReadAt < own.list.beganAt;
-    const problem = isAfterList && own.list && problemOfRead(own.list, id, listedSince(items));
+    const listOfRound = own.list && own.list.beganAt >= own.roundAt ? own.list : undefined;
+    const problem = listOfRound && problemOfRead(listOfRound, id, listedSince(items));
     if (problem) broken(`task ${name} was read by itself, ${problem}`);
-    if (!isAfterList) readWithoutList(account, own);
-    if (items.length === 1 && (own.endShownAt.get(id) ?? events) < itemReadAt) {
+    if (!listOfRound) readWithoutList(account, own);
+    // A task without rights for its follower looks missing to it, and is read until it is given up.
+    const isSeen = items.length === 1 && items[0]?.followedBy !== NARROW_SENDER;
+    if (isSeen && (own.endShownAt.get(id) ?? events) < itemReadAt) {
       brokenIfCalm(`task ${name} was read again after its end was shown`);
     }
   };
@@ -126,6 +130,7 @@ export const watchFollowingRequests = ({ ledger, provider, chronicle }: Cloud): 
     if (own.fresh.size > 0) {
       own.round = own.fresh;
       own.fresh = new Set();
+      own.roundAt = events;
     }
     if (id !== undefined) {
       readAlone(account, id, own);
