@@ -2,8 +2,11 @@ import type { Violation } from "./cloud/chronicle.ts";
 import { strikeId } from "./engine/faults.ts";
 import { type RunOptions, type RunReport, run } from "./run.ts";
 
-/** Enough to reduce hundreds of entries to a handful within a minute. */
-const MAX_RUNS = 400;
+/**
+ * Number of workload steps that all runs together may take, because a run costs about as much as its workload. Enough
+ * to reduce hundreds of entries to a handful within a minute, and a crowd within a few minutes.
+ */
+const MAX_STEPS = 6_000;
 
 /** The workload and the faults that a run keeps. */
 interface History {
@@ -43,14 +46,14 @@ export const shrink = async (options: RunOptions, found: RunReport): Promise<Run
   if (!first) return found;
   const cause = causeOf(first);
   let best = found;
-  let runs = 0;
+  let steps = 0;
   const historyOf = ({ parts, struck }: RunReport): History => ({
     parts,
     strikes: struck.map(strikeId),
   });
 
   const breaksStill = async ({ parts, strikes }: History): Promise<boolean> => {
-    runs += 1;
+    steps += 1 + parts.length;
     const only = new Set(strikes);
     const report = await run({ ...options, only, parts: new Set(parts) });
     const same = report.violations.filter((violation) => causeOf(violation) === cause);
@@ -62,7 +65,7 @@ export const shrink = async (options: RunOptions, found: RunReport): Promise<Run
   const reduce = async (field: keyof History): Promise<boolean> => {
     let isShorter = false;
     for (const slice of slices(historyOf(best)[field])) {
-      if (runs >= MAX_RUNS) return false;
+      if (steps >= MAX_STEPS) return false;
       const now = historyOf(best);
       const kept = now[field].filter((item) => !slice.has(item));
       if (kept.length === now[field].length) continue;
@@ -71,6 +74,6 @@ export const shrink = async (options: RunOptions, found: RunReport): Promise<Run
     return isShorter;
   };
 
-  while (((await reduce("parts")) || (await reduce("strikes"))) && runs < MAX_RUNS);
+  while (((await reduce("parts")) || (await reduce("strikes"))) && steps < MAX_STEPS);
   return best;
 };
