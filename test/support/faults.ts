@@ -1,5 +1,5 @@
 /** A call of a port during an invocation of a function. */
-export interface PortCall {
+interface PortCall {
   readonly name: string;
   readonly invocation: number;
 }
@@ -38,17 +38,12 @@ export interface Faults {
   readonly around: Around;
   /** Names of all calls so far. */
   readonly calls: readonly string[];
-  /** All calls so far, with their invocation. */
-  readonly made: readonly PortCall[];
   /** Adds a fault to the nth call, from 1 over all invocations. Earlier faults stay. */
   strike(nth: number, kind: FaultKind): void;
-  /** Whether an invocation was killed. */
-  isDead(invocation: number): boolean;
 }
 
 export const createFaults = (): Faults => {
   const calls: string[] = [];
-  const made: PortCall[] = [];
   const killed = new Set<number>();
   const planned = new Map<number, FaultKind>();
 
@@ -66,10 +61,8 @@ export const createFaults = (): Faults => {
 
   return {
     calls,
-    made,
     async around(call, effect) {
       if (killed.has(call.invocation)) throw new Killed("the invocation was killed");
-      made.push(call);
       const nth = calls.push(call.name);
       const kind = planned.get(nth);
       if (kind !== undefined) return strikeNow(kind, call.invocation, effect);
@@ -79,7 +72,6 @@ export const createFaults = (): Faults => {
       return answer;
     },
     strike: (nth, kind) => void planned.set(nth, kind),
-    isDead: (invocation) => killed.has(invocation),
   };
 };
 

@@ -2,9 +2,7 @@ import type { CommandDeps } from "../../lib/engine/deps.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../lib/platform/deployment.ts";
 import type { EventBus } from "../../lib/platform/ports/bus.ts";
 import type { Clock } from "../../lib/platform/ports/clock.ts";
-import type { ConfigSource } from "../../lib/platform/ports/config-source.ts";
 import type { Ledger } from "../../lib/platform/ports/ledger.ts";
-import type { Secrets } from "../../lib/platform/ports/secrets.ts";
 import { type Client, createClient } from "../../lib/provider/client.ts";
 import type { Fetch, Provider } from "./provider.ts";
 
@@ -46,17 +44,6 @@ export const watchedPorts = (call: Call, { ledger, queue, bus, waker }: Ports): 
   queue: { send: (message) => call("queue.send", () => queue.send(message)) },
   bus: watchedBus(call, bus),
   waker: { wakeAt: (at) => call("waker.wakeAt", () => waker.wakeAt(at)) },
-});
-
-/** The same secrets, with every read made by `call`. */
-export const watchedSecrets = (call: Call, secrets: Secrets): Secrets => ({
-  read: (reference) => call(`secrets.read ${reference}`, () => secrets.read(reference)),
-});
-
-/** The same config source, with every read made by `call`. */
-export const watchedSource = (call: Call, source: ConfigSource): ConfigSource => ({
-  name: source.name,
-  read: () => call("source.read", () => source.read()),
 });
 
 /** The same `fetch`, with every request made by `call`. */

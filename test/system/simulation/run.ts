@@ -47,7 +47,12 @@ const redrive = async ({ aws }: Cloud): Promise<void> => {
 /** Far more calls than a run without an endless loop makes. */
 const MAX_CALLS = 200_000;
 
-const isAtRest = async ({ ledger, aws, people }: Cloud): Promise<boolean> => {
+/** Whether nothing is due, under way or a dead letter. */
+export const isAtRest = async ({
+  ledger,
+  aws,
+  people,
+}: Pick<Cloud, "ledger" | "aws" | "people">): Promise<boolean> => {
   const queues = [aws.requestQueue, aws.commandQueue];
   const hasLetters = queues.some((queue) => queue.deadLetters().length > 0);
   if (people.areBusy() || aws.isBusy() || hasLetters) return false;

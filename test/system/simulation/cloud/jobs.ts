@@ -42,7 +42,7 @@ export const createJobs = ({ timeline, configs }: Surroundings, aws: Aws) => {
     /** Runs a job now, as its schedule does. @returns whether it completed, after retries too */
     tick: (job: keyof typeof TICKS): Promise<boolean> => aws.tick(TICKS[job]),
     /** Writes the config version at its time; the event about it may be late or repeated. */
-    write({ number, afterMs, text }: ConfigVersion): void {
+    write({ number, afterMs, text }: Pick<ConfigVersion, "number" | "afterMs" | "text">): void {
       timeline.after(afterMs, () => {
         configs.write(number, text);
         const sequencer = number.toString(16).padStart(4, "0").toUpperCase();

@@ -91,8 +91,10 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
   const refusalListeners: ((refusal: KeyRefusal) => void)[] = [];
   const replyListeners: ((reply: Reply) => void)[] = [];
   const crowded = plan.crowd && createCrowdedTasks(plan.crowd);
+  /** Time that has passed at the service only, ms. */
+  let passedMs = 0;
   const service = await createService({
-    clock: { now: () => timeline.now() + plan.skewMs, sleep: timeline.sleep },
+    clock: { now: () => timeline.now() + plan.skewMs + passedMs, sleep: timeline.sleep },
     random: createSeededRandom(chance.between("random provider", 1, 2 ** 31)),
     store,
     initialState: plan.state,
@@ -145,6 +147,16 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
       ? text
       : text.replace(`"value":"${TAG_VALUES[0]}"`, `"value":"${TAG_VALUES[1]}"`);
 
+  /** Sends a request of another client. */
+  const ask = (method: string, path: string, body: object): Promise<Response> =>
+    service.fetch(
+      new Request(`https://provider.test${path}`, {
+        method,
+        headers: { authorization: `apikey ${API_KEY}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
+    );
+
   const countOf = (command: string): number =>
     chronicle.effects.filter((effect) => effect.command === command).length;
 
@@ -181,6 +193,11 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
     foreignEnds: () => crowded?.ends() ?? [],
     /** Coverage of crowded lists. */
     metInLists: () => crowded?.met ?? [],
+    inspect: service.inspect,
+    /** Lets this time pass at the service only. */
+    pass: (durationMs: number): void => {
+      passedMs += durationMs;
+    },
     /** Internal errors of the service. */
     faults,
     /** Number of mutations that scheduled jobs have sent. */
@@ -212,20 +229,15 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
         listener({ caller, account, url: new URL(request.url), status, whole });
       }
     },
+    ask,
     /** Creates or deletes a threshold of the config's storage, as another client. */
     meddle: (method: "POST" | "DELETE", bucket: string) =>
-      service.fetch(
-        new Request("https://provider.test/storage/notifications/v1/event", {
-          method,
-          headers: { authorization: `apikey ${API_KEY}`, "content-type": "application/json" },
-          body: JSON.stringify({
-            name: "reaching_used_space",
-            storage_name: CONFIG_STORAGE,
-            bucket_name: bucket,
-            bytes: 1,
-          }),
-        }),
-      ),
+      ask(method, "/storage/notifications/v1/event", {
+        name: "reaching_used_space",
+        storage_name: CONFIG_STORAGE,
+        bucket_name: bucket,
+        bytes: 1,
+      }),
     /**
      * Records a request that leaves a machine. The returned function delivers it; it is called only
      * if the request arrives.

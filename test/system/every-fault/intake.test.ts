@@ -1,10 +1,10 @@
 import { expect } from "vitest";
 import * as requests from "../../support/requests.ts";
-import { askProvider, taskIdsIn } from "./at-provider.ts";
+import { taskIdsIn } from "./at-provider.ts";
 import type { Cloud } from "./cloud.ts";
+import { TEAM } from "./cloud.ts";
+import { describeScenarios } from "./laws.ts";
 import { COUNTED_AGAIN, DONE_BEFORE, SENT_AGAIN, UNCOUNTED } from "./named-differences.ts";
-import { TEAM } from "./parts.ts";
-import type { Scenario } from "./scenario.ts";
 
 /** An event as EventBridge delivers it to a target. */
 const eventOf = (account: string, detailType: string, detail: object, source = "team") => ({
@@ -35,11 +35,11 @@ const SUCCEEDED = ["CommandAccepted", "CommandSucceeded"];
 /** Updates a container as another client. @returns the task ids, exactly one */
 const startTask = async (cloud: Cloud): Promise<readonly string[]> => {
   const path = "/cloud/v1/caas/1234567/76/containers/my-container";
-  return taskIdsIn(await askProvider(cloud, "PATCH", path, { description: "theirs" }));
+  return taskIdsIn(await cloud.meddle("PATCH", path, { description: "theirs" }));
 };
 
-/** Events of the bus, from intake to the end of the command. */
-export const INTAKE: readonly Scenario[] = [
+// Events of the bus, from intake to the end of the command.
+describeScenarios([
   {
     name: "a command of another AWS account",
     course: (cloud) =>
@@ -52,7 +52,7 @@ export const INTAKE: readonly Scenario[] = [
     reactions: [RESUME_WHEN_PAID],
     async course(cloud) {
       const detail = { instance: { id: requests.SUSPENDED_INSTANCE } };
-      await cloud.put(eventOf(TEAM, "InvoicePaid", detail, "billing"), "resume-when-paid");
+      cloud.put(eventOf(TEAM, "InvoicePaid", detail, "billing"), "resume-when-paid");
     },
     end: (cloud) =>
       expect(cloud.publishedTypes("7bf73129-1428-4cd3-a780-95db273d1602:resume-when-paid")).toEqual(
@@ -65,7 +65,7 @@ export const INTAKE: readonly Scenario[] = [
     async course(cloud) {
       const [taskId] = await startTask(cloud);
       const detail = { metadata: { commandId: "f1" }, data: { taskId } };
-      await cloud.put(eventOf(TEAM, "TaskFollowRequested", detail));
+      cloud.put(eventOf(TEAM, "TaskFollowRequested", detail));
     },
     end: (cloud) =>
       expect(cloud.publishedTypes("f1")).toEqual([
@@ -91,4 +91,4 @@ export const INTAKE: readonly Scenario[] = [
       expect(cloud.bus.published().map(({ data }) => data.reason)).toEqual(["not-allowed"]),
     mayDiffer: [COUNTED_AGAIN],
   },
-];
+]);

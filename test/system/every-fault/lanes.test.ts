@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 import * as requests from "../../support/requests.ts";
+import { containerDescription, WITH_ONE_TASK } from "./at-provider.ts";
+import { describeScenarios } from "./laws.ts";
 import { ONE_MORE_TASK, SENT_AGAIN, UNCOUNTED } from "./named-differences.ts";
-import type { Scenario } from "./scenario.ts";
-import { containerDescription, WITH_ONE_TASK } from "./with-tasks.ts";
 
-/** Commands that wait for each other. */
-export const LANES: readonly Scenario[] = [
+// Commands that wait for each other.
+describeScenarios([
   {
     name: "two commands in one lane",
     async course(cloud) {
@@ -31,4 +31,4 @@ export const LANES: readonly Scenario[] = [
     },
     mayDiffer: [...SENT_AGAIN, ONE_MORE_TASK, UNCOUNTED],
   },
-];
+]);

@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import { type Fetch, json } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";
 import type { Cloud } from "./cloud.ts";
+import { describeScenarios } from "./laws.ts";
 import {
   COUNTED_AGAIN,
   DONE_BEFORE,
@@ -9,7 +10,6 @@ import {
   SENT_AGAIN,
   UNCOUNTED,
 } from "./named-differences.ts";
-import type { Scenario } from "./scenario.ts";
 
 const NETWORK = { ...requests.PLACE, network_id: "b39792c3-3160-4356-912e-ba396c95cdcf" };
 const SECOND_VOLUME = "3ed9e2ce-f906-47fb-ba32-c25a3f63df50";
@@ -17,21 +17,22 @@ const SECOND_VOLUME = "3ed9e2ce-f906-47fb-ba32-c25a3f63df50";
 const expectTold = (cloud: Cloud, ...ends: readonly string[]): void =>
   expect(cloud.publishedTypes()).toEqual(ends.flatMap((end) => ["CommandAccepted", end]));
 
-const policy = async (cloud: Cloud) => (await cloud.service.records("lifecycle_policies"))[0];
+const policy = async (cloud: Cloud) => (await cloud.records("lifecycle_policies"))[0];
 
 const nothingToDo =
   (service: Fetch): Fetch =>
   async (request) =>
     request.method === "PATCH" ? json(200, { tasks: [] }) : service(request);
 
-/** Every operation that ends with the provider's answer. */
-export const OPERATIONS_AT_ONCE: readonly Scenario[] = [
+// Every operation that ends with the provider's answer.
+describeScenarios([
   {
     name: "resuming an instance, which a second request cannot do again (E2)",
+    isOnceOnly: true,
     course: (cloud) => cloud.send(requests.resumeInstance("c1")),
     async end(cloud) {
       expectTold(cloud, "CommandSucceeded");
-      const instances = await cloud.service.records("instances");
+      const instances = await cloud.records("instances");
       const resumed = instances.find(({ id }) => id === requests.SUSPENDED_INSTANCE);
       expect(resumed.vm_state).toBe("active");
     },
@@ -67,25 +68,23 @@ export const OPERATIONS_AT_ONCE: readonly Scenario[] = [
       ),
     async end(cloud) {
       expectTold(cloud, "CommandSucceeded");
-      const events = await cloud.service.records("storage_events");
+      const events = await cloud.records("storage_events");
       expect(events.map(({ bytes, count }) => bytes ?? count).toSorted()).toEqual(["5", "900"]);
     },
     mayDiffer: [...SENT_AGAIN, UNCOUNTED],
   },
   {
     name: "creating a storage event, which a second request cannot do again (E15)",
+    isOnceOnly: true,
     course: (cloud) => cloud.send(requests.createEvent("c1")),
     async end(cloud) {
       expectTold(cloud, "CommandSucceeded");
-      const events = await cloud.service.records("storage_events");
+      const events = await cloud.records("storage_events");
       expect(events.filter(({ bytes }) => bytes === "700")).toHaveLength(1);
     },
     mayDiffer: [...SENT_AGAIN, DONE_BEFORE, UNCOUNTED],
   },
-];
-
-/** Other outcomes of a command that ends at once. */
-export const ENDS_AT_ONCE: readonly Scenario[] = [
+  // Other outcomes of a command that ends at once.
   {
     name: "an operation that answers with an empty list of tasks",
     between: nothingToDo,
@@ -158,4 +157,4 @@ export const ENDS_AT_ONCE: readonly Scenario[] = [
     end: (cloud) => expect(cloud.publishedTypes()).toEqual(["CommandRejected"]),
     mayDiffer: [COUNTED_AGAIN],
   },
-];
+]);

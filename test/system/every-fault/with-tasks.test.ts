@@ -2,7 +2,8 @@ import { expect } from "vitest";
 import * as z from "zod";
 import { type Fetch, json } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";
-import type { Cloud } from "./cloud.ts";
+import { containerDescription, WITH_ONE_TASK } from "./at-provider.ts";
+import { describeScenarios } from "./laws.ts";
 import {
   NOTHING_LEFT_TO_DO,
   ONE_MORE_TASK,
@@ -10,15 +11,6 @@ import {
   STILL_AT_WORK,
   UNCOUNTED,
 } from "./named-differences.ts";
-import type { Scenario } from "./scenario.ts";
-
-/** State of the updated container, once it is unlocked. */
-export const containerDescription = async (cloud: Cloud): Promise<unknown> => {
-  const [container] = await cloud.service.records("containers");
-  return container.task_id ?? container.description;
-};
-
-export const WITH_ONE_TASK = ["CommandAccepted", "TaskFinished", "CommandSucceeded"];
 
 const taskReply = z.looseObject({ state: z.string() });
 
@@ -32,8 +24,8 @@ const finishedWithError =
     return json(200, task.state === "FINISHED" ? { ...task, error: "half of it" } : task);
   };
 
-/** Every operation that ends with its background tasks. */
-export const OPERATIONS_WITH_TASKS: readonly Scenario[] = [
+// Every operation that ends with its background tasks.
+describeScenarios([
   {
     name: "updating a container (E1)",
     // The first check finds the task at work.
@@ -50,27 +42,25 @@ export const OPERATIONS_WITH_TASKS: readonly Scenario[] = [
     course: (cloud) => cloud.send(requests.updatePool("c1")),
     async end(cloud) {
       expect(cloud.publishedTypes()).toEqual(WITH_ONE_TASK);
-      const [pool] = await cloud.service.records("load_balancer_pools");
+      const [pool] = await cloud.records("load_balancer_pools");
       expect(pool).toMatchObject({ name: "renamed_pool", task_id: null });
     },
     mayDiffer: [...SENT_AGAIN, ...NOTHING_LEFT_TO_DO, UNCOUNTED],
   },
   {
     name: "creating a router, which must happen once only (E11)",
+    isOnceOnly: true,
     account: { settle: "30s" },
     course: (cloud) =>
       cloud.send(requests.createRouter("c1", { interfaces: [{ subnet_id: requests.SUBNET }] })),
     async end(cloud) {
       expect(cloud.publishedTypes()).toEqual(WITH_ONE_TASK);
-      const routers = await cloud.service.records("routers");
+      const routers = await cloud.records("routers");
       expect(routers.filter(({ name }) => name === "new_router")).toHaveLength(1);
     },
     mayDiffer: [...SENT_AGAIN, UNCOUNTED],
   },
-];
-
-/** Other outcomes of a command with tasks. */
-export const ENDS_WITH_TASKS: readonly Scenario[] = [
+  // Other outcomes of a command with tasks.
   {
     name: "a task that ends in ERROR",
     course: (cloud) =>
@@ -93,11 +83,11 @@ export const ENDS_WITH_TASKS: readonly Scenario[] = [
     name: "a task that is still running at the deadline",
     taskMs: 3_600_000,
     course: (cloud) =>
-      cloud.send(requests.updateContainer("c1", {}, { deadline: "2026-01-01T00:01:05Z" })),
+      cloud.send(requests.updateContainer("c1", {}, { deadline: "2026-01-01T00:05:00Z" })),
     async end(cloud) {
       expect(cloud.publishedTypes()).toEqual(["CommandAccepted", "CommandFailed"]);
       expect(cloud.metrics.counted).toContain("TaskPastDeadline");
     },
     mayDiffer: [...SENT_AGAIN, ...STILL_AT_WORK, UNCOUNTED],
   },
-];
+]);

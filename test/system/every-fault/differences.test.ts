@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Difference, type Fault, unexplained } from "./differences.ts";
 
-const FAULT: Fault = { nth: 7, kind: "killed after", call: "fetch PATCH /policy" };
+const FAULT: Fault = { place: "fetch PATCH /policy #1", kind: "killed after" };
 const undisturbed = new Map([
   ["events > CommandSucceeded c1", "1"],
   ["ledger > command#c1 > attemptCount", "1"],
@@ -34,7 +34,7 @@ describe("the end of a disturbed scenario", () => {
     ["for another fact", { facts: /lostReplies$/ }],
     ["in the other direction", { how: "fewer" }],
     ["to another value", { how: { becomes: "3" } }],
-    ["after another fault", { after: /^fails before/ }],
+    ["after another fault", { after: /^publish fails/ }],
   ])("is wrong where the rule is %s", (_what, other) => {
     expect(outcomeOf(sentTwice, { ...moreAttempts, ...other })).toEqual({
       wrong: ["ledger > command#c1 > attemptCount: 2, undisturbed: 1"],

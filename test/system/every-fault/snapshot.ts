@@ -1,6 +1,6 @@
 import { COLLECTIONS, keyOf } from "../../../lib/service/state/state.ts";
 import type { Cloud } from "./cloud.ts";
-import { blanked, createIdNames } from "./normal-form.ts";
+import { blanked, createIdNames, idsIn } from "./normal-form.ts";
 
 /** All facts of an end: a path, and its value as JSON text. */
 export type Snapshot = ReadonlyMap<string, string>;
@@ -37,11 +37,11 @@ const inOrder = <T>(things: readonly T[], { namedIfKnown }: IdNames): readonly T
     .map(({ thing }) => thing);
 
 /** A lease names its runner; at an end it may only be over. */
-const addLeases = async (facts: Facts, { ledger, ledgerKeys, clock }: Cloud): Promise<void> => {
-  for (const key of ledgerKeys()) {
+const addLeases = (facts: Facts, { ledger, timeline }: Cloud): void => {
+  for (const { key, value } of ledger.items.values()) {
     if (!key.startsWith("lease#")) continue;
-    const until = Number((await ledger.read(key))?.value.until);
-    if (until > clock.now()) facts.set(`ledger > ${key} > is held`, "true");
+    const isHeld = Number(value.until) > timeline.now() + AFTERWARDS_MS;
+    if (isHeld) facts.set(`ledger > ${key} > is held`, "true");
   }
 };
 
@@ -56,9 +56,8 @@ const withAnonymousMessages = (value: object, { anonymous }: IdNames): unknown =
     ),
   );
 
-const addLedger = async (facts: Facts, { ledger, ledgerKeys }: Cloud, ids: IdNames) => {
-  const items = await Promise.all(ledgerKeys().map((key) => ledger.read(key)));
-  const stored = items.flatMap((item) => (item ? [item] : []));
+const addLedger = (facts: Facts, { ledger }: Cloud, ids: IdNames): void => {
+  const stored = [...ledger.items.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   for (const { key, value, dueAt, expiresAt } of inOrder(stored, ids)) {
     if (key.startsWith("lease#")) continue;
     const kept = { ...value, ...(expiresAt === undefined ? {} : { expiresAt }) };
@@ -110,48 +109,41 @@ const addOrders = (facts: Facts, { bus }: Cloud, { named }: IdNames): void => {
  */
 const addProvider = async (facts: Facts, cloud: Cloud, ids: IdNames): Promise<void> => {
   for (const collection of COLLECTIONS) {
-    for (const record of await cloud.service.records(collection)) {
+    const before = cloud.initialState[collection];
+    const keys = new Set(before.map((record) => keyOf(collection, record)));
+    for (const record of await cloud.records(collection)) {
       const key = keyOf(collection, record);
       const path = `provider > ${collection}`;
-      if (cloud.wasAtProvider(collection, key)) {
+      if (keys.has(key)) {
         add(facts, `${path} > ${key}`, ids.namedIfKnown(blanked(record)));
       } else count(facts, `${path} > new: ${ids.anonymous(blanked(record))}`);
     }
   }
 };
 
-const addRest = async (facts: Facts, cloud: Cloud): Promise<void> => {
+const addRest = (facts: Facts, cloud: Cloud): void => {
   for (const name of cloud.metrics.counted) {
     if (COUNTED_ENDS.test(name)) count(facts, `counted > ${name}`);
   }
   for (const { name } of cloud.metrics.measured) {
     if (name === "CommandDuration") count(facts, `counted > ${name}`);
   }
-  facts.set("queue > dead letters", String(cloud.queue.deadLetters().length));
-  facts.set("queue > messages", String(await cloud.messagesLeft()));
-  facts.set("requests > dead letters", String(cloud.requestQueue.deadLetters().length));
   facts.set("published before it was durable", JSON.stringify(cloud.toldTooEarly));
-  facts.set("calls that failed at every retry", JSON.stringify(cloud.givenUp));
-  facts.set("a second with more requests than the rate limit", String(cloud.isRateLimitBroken()));
+  facts.set("broken rules", JSON.stringify(cloud.chronicle.violations));
+  facts.set("errors of the service", JSON.stringify(cloud.provider.faults));
 };
 
-/** The provider handles due work when the next request arrives. */
-const settleProvider = async ({ service, clock }: Cloud): Promise<void> => {
-  await clock.advance(AFTERWARDS_MS);
-  const headers = { authorization: `apikey ${service.apiKey}` };
-  await service.fetch(new Request("http://provider.test/cloud/v1/tasks", { headers }));
-};
-
-/** All facts of a cloud at rest. */
+/** All facts of a system at rest. */
 export const takeSnapshot = async (cloud: Cloud): Promise<Snapshot> => {
-  await settleProvider(cloud);
+  // The provider finishes its tasks.
+  cloud.provider.pass(AFTERWARDS_MS);
   const facts: Facts = new Map();
-  const ids = createIdNames(cloud.idsBefore);
-  await addLedger(facts, cloud, ids);
-  await addLeases(facts, cloud);
+  const ids = createIdNames(idsIn(JSON.stringify(cloud.initialState)));
+  addLedger(facts, cloud, ids);
+  addLeases(facts, cloud);
   addEvents(facts, cloud, ids);
   addOrders(facts, cloud, ids);
   await addProvider(facts, cloud, ids);
-  await addRest(facts, cloud);
+  addRest(facts, cloud);
   return facts;
 };

@@ -3,16 +3,16 @@ import type { State } from "../../../lib/service/state/state.ts";
 import { type Fetch, json } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";
 import { taskIdsIn } from "./at-provider.ts";
+import { describeScenarios } from "./laws.ts";
 import {
   AROUND_A_SEND,
-  DONE_BEFORE,
+  doneBefore,
   ONE_MORE_TASK,
   SENT_AGAIN,
   sentAgain,
   UNCOUNTED,
   uncounted,
 } from "./named-differences.ts";
-import type { Scenario } from "./scenario.ts";
 
 const throttledOnce = (service: Fetch): Fetch => {
   let asked = 0;
@@ -54,10 +54,11 @@ const manyTasks =
 /** One invocation handles all of them, so a kill may lose the reply of each. */
 const BESIDE_OTHERS = new RegExp(`${AROUND_A_SEND.source}|^killed`);
 const SENT_BESIDE_OTHERS = sentAgain(BESIDE_OTHERS);
+const DONE_BESIDE_OTHERS = doneBefore(BESIDE_OTHERS);
 const UNCOUNTED_BESIDE_OTHERS = uncounted(BESIDE_OTHERS);
 
-/** Shared state of an account's commands: rate limit, pauses, tasks. */
-export const ACCOUNTS: readonly Scenario[] = [
+// Shared state of an account's commands: rate limit, pauses, tasks.
+describeScenarios([
   {
     name: "a provider that throttles once",
     between: throttledOnce,
@@ -73,7 +74,7 @@ export const ACCOUNTS: readonly Scenario[] = [
       await cloud.send(requests.createEvent("c2"));
     },
     end: (cloud) => expect(cloud.publishedTypes()).toHaveLength(4),
-    mayDiffer: [...SENT_BESIDE_OTHERS, DONE_BEFORE, UNCOUNTED_BESIDE_OTHERS],
+    mayDiffer: [...SENT_BESIDE_OTHERS, DONE_BESIDE_OTHERS, UNCOUNTED_BESIDE_OTHERS],
   },
   {
     name: "many tasks of one command, which one list reads",
@@ -83,9 +84,9 @@ export const ACCOUNTS: readonly Scenario[] = [
     async end(cloud) {
       expect(new Set(cloud.publishedTypes()).size).toBe(3);
       expect(cloud.publishedTypes()).toHaveLength(7);
-      const containers = await cloud.service.records("containers");
+      const containers = await cloud.records("containers");
       expect(containers.filter(({ description }) => description === "c1")).toHaveLength(5);
     },
     mayDiffer: [...SENT_AGAIN, ONE_MORE_TASK, UNCOUNTED_BESIDE_OTHERS],
   },
-];
+]);

@@ -2,7 +2,7 @@ import type { Difference } from "./differences.ts";
 
 /** Faults between the intent of a send and the record of its result. */
 export const AROUND_A_SEND =
-  /fetch (?:PATCH|POST|PUT)|^(?:killed|fails) after ledger\.write command#|^(?:killed|fails before) ledger\.write command#|^killed(?: after)? (?:fetch GET|secrets|ledger\.(?:read|write) budget#)/;
+  /fetch (?:PATCH|POST|PUT)|^(?:killed (?:before|after)|write (?:fails|answer lost)) ledger\.write command#|^killed (?:before|after) (?:fetch GET|secrets|ledger\.(?:read|write) budget#)/;
 
 /** Effects of a lost reply: the command is sent again, and reports that. */
 export const sentAgain = (after: RegExp): readonly Difference[] => [
@@ -39,7 +39,7 @@ export const SENT_AGAIN = sentAgain(AROUND_A_SEND);
 export const COUNTED_AGAIN: Difference = {
   facts: /^counted > CommandEnded rejected$/,
   how: "more",
-  after: /^killed .*acknowledge$/,
+  after: /^(?:acknowledgement lost|comes twice|event twice) /,
   because: "the same rejection is published again, and counted with its publication",
 };
 
@@ -51,17 +51,19 @@ export const uncounted = (after: RegExp): Difference => ({
   because: "a function without an answer to its write does not count, and no other function may",
 });
 
-export const UNCOUNTED = uncounted(/^(?:killed|fails) after ledger\.write command#/);
+export const UNCOUNTED = uncounted(/^(?:killed after|write answer lost) ledger\.write command#/);
 
 /**
  * Operations that a second request cannot do again: its refusal shows that the first one took effect.
  */
-export const DONE_BEFORE: Difference = {
+export const doneBefore = (after: RegExp): Difference => ({
   facts: /^events > CommandSucceeded .* > data > result > /,
   how: "missing",
-  after: AROUND_A_SEND,
+  after,
   because: "the reply with the result was lost, and the refusal of the second send has none",
-};
+});
+
+export const DONE_BEFORE = doneBefore(AROUND_A_SEND);
 
 /** The provider starts a second task for a change that the first request made already. */
 export const ONE_MORE_TASK: Difference = {

@@ -7,13 +7,13 @@ import {
   watchlistOf,
   withLaterPrices,
 } from "../../unit/jobs/prices/price-world.ts";
-import type { Scenario } from "./scenario.ts";
+import { describeScenarios } from "./laws.ts";
 
-/** The scheduled job that records prices. */
-export const PRICES: readonly Scenario[] = [
+// The scheduled job that records prices.
+describeScenarios([
   {
     name: "prices of three hours: one cannot be read, and one changes after it was hidden",
-    config: watchlistOf(GPU, LOST, DDOS),
+    watchlist: watchlistOf(GPU, LOST, DDOS),
     state: withLaterPrices(
       { starts_at: "2026-01-01T01:00:00Z", external_ip: 0.03, price_status: "hide" },
       { starts_at: "2026-01-01T02:00:00Z", external_ip: 0.04 },
@@ -39,4 +39,4 @@ export const PRICES: readonly Scenario[] = [
     },
     mayDiffer: [],
   },
-];
+]);

@@ -1,14 +1,8 @@
-import type { FaultKind } from "../../support/faults.ts";
+import type { Strike } from "../simulation/engine/faults.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** A fault at one call of a port. */
-export interface Fault {
-  /** Number of the call over all sandboxes, from 1. */
-  readonly nth: number;
-  readonly kind: FaultKind;
-  /** Name of the call. */
-  readonly call: string;
-}
+/** A fault at one place. */
+export type Fault = Pick<Strike, "place" | "kind">;
 
 /** A permitted difference from the undisturbed end, with its reason. */
 export interface Difference {
@@ -16,7 +10,7 @@ export interface Difference {
   readonly facts: RegExp;
   /** `more` and `fewer` compare numbers, and absence is 0; `other` is any other value. */
   readonly how: "fewer" | "missing" | "more" | "other" | { readonly becomes: string };
-  /** Faults that permit it: kind and call, such as `killed after fetch PATCH /…`. */
+  /** Faults that permit it: kind and place, such as `killed after fetch PATCH /… #1`. */
   readonly after: RegExp;
   readonly because: string;
 }
@@ -67,7 +61,7 @@ export const unexplained = (
     const explanation = named.find(
       (difference) =>
         difference.facts.test(change.path) &&
-        faults.some(({ kind, call }) => difference.after.test(`${kind} ${call}`)) &&
+        faults.some(({ place, kind }) => difference.after.test(`${kind} ${place}`)) &&
         fits(difference, change),
     );
     if (explanation) used(explanation);

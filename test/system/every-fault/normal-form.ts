@@ -52,6 +52,9 @@ export const blanked = (value: unknown): string =>
 /** Every generated id in a text. */
 export const idsIn = (text: string): ReadonlySet<string> => new Set(text.match(GENERATED_ID));
 
+/** The text without generated ids. */
+export const anonymous = (text: string): string => text.replace(GENERATED_ID, "<an id>");
+
 /** Gives generated ids names that are equal in every run, in the order of the calls. */
 export const createIdNames = (knownBefore: ReadonlySet<string>) => {
   const names = new Map<string, string>();
@@ -69,7 +72,7 @@ export const createIdNames = (knownBefore: ReadonlySet<string>) => {
       text.replace(GENERATED_ID, (id) =>
         names.has(id) || knownBefore.has(id) ? nameOf(id) : "<an id>",
       ),
-    /** The text without generated ids. */
+    /** The text without generated ids that were unknown before. */
     anonymous: (text: string): string =>
       text.replace(GENERATED_ID, (id) => (knownBefore.has(id) ? id : "<an id>")),
   };

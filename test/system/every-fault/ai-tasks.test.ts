@@ -4,7 +4,7 @@ import type { AiTaskRecord } from "../../../lib/service/state/ai-tasks.ts";
 import type { Fetch } from "../../support/provider.ts";
 import { aiTask, aiTasksOf, createAiProvider, idOf } from "../../unit/jobs/ai-tasks/ai-provider.ts";
 import type { Cloud } from "./cloud.ts";
-import type { Scenario } from "./scenario.ts";
+import { describeScenarios } from "./laws.ts";
 
 const MINUTE_MS = 60_000;
 /** Start of the virtual clock: 2026-01-01T00:00:00Z, epoch ms. */
@@ -24,13 +24,14 @@ const listing =
       steps.findLast(({ fromMs }) => START + fromMs <= now)?.tasks ?? [];
     const provider = createAiProvider(clock, tasksAt);
     provider.capPages(3);
-    return provider.fetch;
+    const headers = { authorization: `apikey ${provider.apiKey}` };
+    return (request) => provider.fetch(new Request(request, { headers }));
   };
 
 /** Minutes with a tick. */
 const tickAt = async (cloud: Cloud, minutes: readonly number[]): Promise<void> => {
   for (const minute of minutes) {
-    await cloud.pass(START + minute * MINUTE_MS - cloud.clock.now());
+    await cloud.pass(START + minute * MINUTE_MS - cloud.timeline.now());
     cloud.tick("watch-ai-tasks");
   }
 };
@@ -46,10 +47,9 @@ const toldOf = ({ bus }: Cloud, detailType: string): readonly string[] => [
   ),
 ];
 
-/**
- * The scheduled job that publishes the ends of AI tasks. The next tick is the retry of a failed one.
- */
-export const AI_TASKS: readonly Scenario[] = [
+// The scheduled job that publishes the ends of AI tasks. The next tick is the retry of a failed
+// one.
+describeScenarios([
   {
     name: "AI tasks that end, among more new ones than a page holds",
     between: listing([
@@ -81,4 +81,4 @@ export const AI_TASKS: readonly Scenario[] = [
     end: (cloud) => expect(toldOf(cloud, "AiTaskVanished")).toEqual([idOf(2)]),
     mayDiffer: [],
   },
-];
+]);

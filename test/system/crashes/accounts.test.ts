@@ -1,4 +1,0 @@
-import { ACCOUNTS } from "./accounts.ts";
-import { describeCrashes } from "./laws.ts";
-
-describeCrashes(ACCOUNTS);

@@ -1,4 +1,0 @@
-import { INTAKE } from "./intake.ts";
-import { describeCrashes } from "./laws.ts";
-
-describeCrashes(INTAKE);

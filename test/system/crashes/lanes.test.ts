@@ -1,4 +1,0 @@
-import { LANES } from "./lanes.ts";
-import { describeCrashes } from "./laws.ts";
-
-describeCrashes(LANES);

@@ -1,4 +1,0 @@
-import { describeCrashes } from "./laws.ts";
-import { PRICES } from "./prices.ts";
-
-describeCrashes(PRICES);

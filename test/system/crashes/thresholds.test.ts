@@ -1,4 +1,0 @@
-import { describeCrashes } from "./laws.ts";
-import { THRESHOLDS } from "./thresholds.ts";
-
-describeCrashes(THRESHOLDS);
