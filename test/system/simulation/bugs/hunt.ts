@@ -10,8 +10,9 @@ import type { Found, Search } from "./seek.ts";
 
 /*
  * Plants each bug of the registry in turn and runs fresh seeds until one finds it. Prints a table. `--bug TEXT` keeps
- * the bugs with that text in their names, and may be repeated. `--note` writes a seed for each bug into seeds.json: the noted one if it
- * still finds the bug, else the first of seeds 1 to N. Exits with status 1 when a bug was not found.
+ * the bugs with that text in their names, and may be repeated. `--note` writes a seed for each bug into seeds.json as
+ * soon as it is known: the noted one if it still finds the bug, else the first of seeds 1 to N. So a hunt that was ended
+ * early goes on where it was. Exits with status 1 when a bug was not found.
  */
 
 const WORKER = fileURLToPath(new URL("./seeker.mjs", import.meta.url));
@@ -38,9 +39,9 @@ const results = new Map<Mutation, Found | null>();
 const builds = await openMutatedBuilds();
 
 const search = (worker: ReturnType<typeof fork>, job: Search): Promise<Found | null> =>
-  new Promise((resolve, reject) => {
+  new Promise((resolve) => {
     const limit = setTimeout(() => worker.kill("SIGKILL"), LIMIT_MS);
-    const exit = (): void => reject(new Error("a worker process has ended"));
+    const exit = (): void => resolve(null);
     worker.once("exit", exit);
     worker.once("message", (found: Found | null) => {
       clearTimeout(limit);
@@ -57,6 +58,12 @@ const print = ({ name }: Mutation, found: Found | null): void => {
   process.stdout.write(`| ${cells.join(" | ")} |\n`);
 };
 
+const note = ({ name }: Mutation, found: Found | null): void => {
+  noted[name] = found?.seed ?? null;
+  const all = MUTATIONS.map((bug) => [bug.name, noted[bug.name] ?? null]);
+  writeFileSync(SEEDS, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+};
+
 /** Hunts one bug after another in a process of its own, because an endless loop ends only with its process. */
 const hunt = async (): Promise<void> => {
   for (let bug = left.shift(); bug; bug = left.shift()) {
@@ -69,7 +76,7 @@ const hunt = async (): Promise<void> => {
     worker.kill();
     results.set(bug, found);
     print(bug, found);
-    noted[name] = found?.seed ?? null;
+    if (values.note) note(bug, found);
   }
 };
 
@@ -81,8 +88,4 @@ const within = (count: number): number => found.filter((needed) => needed <= cou
 process.stdout.write(
   `${bugs.length} bugs: ${within(400)} found within 400 seeds, ${found.length} within ${fresh.length}\n`,
 );
-if (values.note) {
-  const all = MUTATIONS.map(({ name }) => [name, noted[name] ?? null]);
-  writeFileSync(SEEDS, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
-}
 process.exitCode = found.length < bugs.length ? 1 : 0;
