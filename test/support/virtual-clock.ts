@@ -1,4 +1,5 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
+import { createHeap } from "../../lib/local/heap.ts";
 import type { Clock } from "../../lib/platform/ports/clock.ts";
 
 interface Happening {
@@ -25,49 +26,12 @@ export interface VirtualClock extends Clock {
 const isBefore = (a: Happening, b: Happening): boolean =>
   a.at < b.at || (a.at === b.at && a.order < b.order);
 
-/** A binary heap: a run of the simulator schedules about ten thousand entries. */
-const createHeap = () => {
-  const heap: Happening[] = [];
-  const swap = (a: number, b: number): void => {
-    [heap[a], heap[b]] = [heap[b]!, heap[a]!];
-  };
-  const smallest = (index: number): number => {
-    let least = index;
-    for (const child of [2 * index + 1, 2 * index + 2]) {
-      if (child < heap.length && isBefore(heap[child]!, heap[least]!)) least = child;
-    }
-    return least;
-  };
-  return {
-    peek: (): Happening | undefined => heap[0],
-    push(happening: Happening): void {
-      let index = heap.push(happening) - 1;
-      while (index > 0) {
-        const parent = (index - 1) >> 1;
-        if (!isBefore(heap[index]!, heap[parent]!)) return;
-        swap(index, parent);
-        index = parent;
-      }
-    },
-    pop(): Happening | undefined {
-      const first = heap[0];
-      const last = heap.pop();
-      if (heap.length > 0 && last) heap[0] = last;
-      for (let index = 0, child = smallest(0); child !== index; child = smallest(index)) {
-        swap(index, child);
-        index = child;
-      }
-      return first;
-    },
-  };
-};
-
 /**
  * @param startsAt epoch ms; default: 2026-01-01T00:00:00Z
  * @param turns turns of the event loop at each instant, which work must suffice that needs no time
  */
 export const createVirtualClock = (startsAt = Date.UTC(2026, 0, 1), turns = 1): VirtualClock => {
-  const ahead = createHeap();
+  const ahead = createHeap(isBefore);
   let now = startsAt;
   let order = 0;
   let atWork = 0;
