@@ -6,16 +6,14 @@ import { checkConditions } from "./conditions.ts";
 import { checkEnds } from "./ends.ts";
 import { checkEvents } from "./events.ts";
 import { watchFollowingRequests } from "./following-requests.ts";
-import { checkFullLanes, watchFullLanes } from "./full-lanes.ts";
 import { checkJobs } from "./jobs.ts";
 import { checkKeys, watchKeys } from "./keys.ts";
-import { checkLanes, watchLanes } from "./lanes.ts";
+import { checkFullLanes, checkLanes, checkRest, watchLanes } from "./lanes.ts";
 import { checkNumbers } from "./numbers.ts";
 import { checkProgress } from "./progress.ts";
 import { checkPromptness } from "./promptness.ts";
 import { watchRateLimit } from "./rate-limit.ts";
 import { checkRejections } from "./rejections.ts";
-import { checkRest } from "./rest.ts";
 import { checkSecrets, watchSecrets } from "./secrets.ts";
 import { checkTaskEnds, watchTaskEnds } from "./task-ends.ts";
 import { checkTasks } from "./tasks.ts";
@@ -57,7 +55,6 @@ const CHECKS: readonly Check[] = [
 /** Starts the checks that have to observe each step. */
 export const watch = (cloud: Cloud): void => {
   watchLanes(cloud);
-  watchFullLanes(cloud);
   watchTaskEnds(cloud);
   watchFollowingRequests(cloud);
   watchRateLimit(cloud);

@@ -1,30 +1,48 @@
 import * as z from "zod";
 import { commands } from "../../../../lib/engine/command.ts";
 import { lanes } from "../../../../lib/engine/lane.ts";
+import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 
 const laneSchema = z.object({ holder: z.string().optional(), waiting: z.array(z.string()) });
 const endSchema = z.object({ state: z.object({ endedAt: z.number() }) });
 
+const PREFIX = `${lanes.kind}#`;
+
+/** Of the documentation: a lane holds one running command and 500 waiting ones, and rejects the next. */
+const MOST_WAITING = 500;
+const FULL = "lane that is full";
+
+/** The commands of a lane: its holder, then those that wait, in order. */
+const commandsIn = (lane: LedgerItem["value"]) => {
+  const { holder, waiting } = laneSchema.parse(lane);
+  return { waiting, all: [...(holder === undefined ? [] : [holder]), ...waiting] };
+};
+
 const restOf = (key: string): string => key.slice(key.indexOf("#") + 1);
 
+/** Records entries into lanes. No lane holds a command twice, or more commands than documented. */
+const noteLane = ({ key, value }: LedgerItem, { chronicle }: Cloud): void => {
+  const entered = chronicle.entered.get(restOf(key)) ?? [];
+  const { waiting, all } = commandsIn(value);
+  const broken = (text: string) => chronicle.violations.push({ invariant: 3, text });
+  if (new Set(all).size < all.length) broken(`${all.join(", ")}: a command is repeated in ${key}`);
+  if (waiting.length >= MOST_WAITING) chronicle.met.add(FULL);
+  if (waiting.length > MOST_WAITING) broken(`${waiting.length} commands wait in ${key}`);
+  const fresh = all.filter((command) => !entered.includes(command));
+  chronicle.entered.set(restOf(key), [...entered, ...fresh]);
+};
+
 /** Records entries into lanes, and ends of commands. */
-export const watchLanes = ({ ledger, chronicle, timeline }: Cloud): void => {
-  ledger.onWrite(({ key, value }) => {
-    if (key.startsWith(`${lanes.kind}#`)) {
-      const { holder, waiting } = laneSchema.parse(value);
-      const entered = chronicle.entered.get(restOf(key)) ?? [];
-      const inLane = [...(holder === undefined ? [] : [holder]), ...waiting];
-      if (new Set(inLane).size < inLane.length) {
-        const text = `${inLane.join(", ")}: a command is repeated in ${key}`;
-        chronicle.violations.push({ invariant: 3, text });
-      }
-      const fresh = inLane.filter((command) => !entered.includes(command));
-      chronicle.entered.set(restOf(key), [...entered, ...fresh]);
-    } else if (key.startsWith(`${commands.kind}#`) && endSchema.safeParse(value).success) {
+export const watchLanes = (cloud: Cloud): void => {
+  const { endedAt } = cloud.chronicle;
+  cloud.ledger.onWrite((item) => {
+    const { key, value } = item;
+    if (key.startsWith(PREFIX)) noteLane(item, cloud);
+    else if (key.startsWith(`${commands.kind}#`) && endSchema.safeParse(value).success) {
       const command = restOf(key);
-      if (!chronicle.endedAt.has(command)) chronicle.endedAt.set(command, timeline.now());
+      if (!endedAt.has(command)) endedAt.set(command, cloud.timeline.now());
     }
   });
 };
@@ -54,3 +72,21 @@ export const checkLanes = async ({ chronicle }: Cloud): Promise<readonly Violati
     return broken.map((text) => ({ invariant: 3, text }));
   });
 };
+
+/** No lane rejects a command before it is full. */
+export const checkFullLanes = async ({ bus, chronicle }: Cloud): Promise<readonly Violation[]> => {
+  const isRejected = bus.seen().some(({ data }) => data.reason === "lane-full");
+  const text = "a lane was never full, but a command was rejected as lane-full";
+  return isRejected && !chronicle.met.has(FULL) ? [{ invariant: 3, text }] : [];
+};
+
+/** At rest every lane is free: an idle holder would stop all later commands of the lane. */
+export const checkRest = async ({ ledger }: Cloud): Promise<readonly Violation[]> =>
+  [...ledger.items.values()]
+    .filter(({ key }) => key.startsWith(PREFIX))
+    .flatMap(({ key, value }) =>
+      commandsIn(value).all.map((command) => ({
+        invariant: 3,
+        text: `${command} is in ${key}, although the system is at rest`,
+      })),
+    );
