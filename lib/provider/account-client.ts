@@ -115,7 +115,8 @@ export const createAccountClient = (
   /**
    * Returns another key for a request whose key was refused, to send it again. That is safe also for a mutation: a
    * request with a refused key has no effect.
-   * @returns undefined when there is none, or after too many sends; then the account's key counts as refused
+   * @returns undefined when there is none, when it cannot be read (the cache logs that), or after too many sends; then
+   * the account's key counts as refused
    */
   const otherKey = async ({ key, signal, sentAt, sends }: Attempt): Promise<string | undefined> => {
     const isLast = sends >= MAX_SENDS;
