@@ -94,7 +94,7 @@ export const openCloud = async (beginning: Beginning, decide: Decide) => {
   const simulated = await openSimulated({
     plan,
     decide: (place, kinds) => (place === FIRST_TICK ? "tick lost" : decide(place, kinds)),
-    tampering: { bus: outboxes.watched },
+    watchedBus: outboxes.watched,
   });
   const { timeline, aws, jobs, bus, provider } = simulated;
   outboxes.watch(simulated.ledger);

@@ -10,8 +10,8 @@ const LEASE_MS = 100_000;
 
 test("a check during another sync waits for it and reports no violation", async () => {
   // A seed with a valid config, run without any fault.
-  const plan = planOf({ seed: 810820609 });
-  const cloud = await openCloud({ plan, decide: () => undefined, tampering: {} });
+  const plan = planOf(810820609);
+  const cloud = await openCloud({ plan, decide: () => undefined });
   const { jobs, timeline, provider, versions } = cloud;
   for (const version of versions) jobs.write(version);
   cloud.start();

@@ -1,7 +1,6 @@
 import { checkAll, watch } from "./checks/all.ts";
 import type { Violation } from "./cloud/chronicle.ts";
 import { type Cloud, openCloud } from "./cloud/cloud.ts";
-import type { Tampering } from "./cloud/tampering.ts";
 import { exactly, type Strike, seeded } from "./engine/faults.ts";
 import { historyOf, type Moment } from "./history.ts";
 import { metIn } from "./met.ts";
@@ -18,8 +17,6 @@ export interface RunOptions {
   readonly only?: ReadonlySet<string> | undefined;
   /** Only the inputs and config versions with these ids; absent: all. */
   readonly parts?: ReadonlySet<string> | undefined;
-  /** A deliberate bug; absent: the system without one. */
-  readonly tampering?: Tampering | undefined;
 }
 
 export interface RunReport {
@@ -75,15 +72,10 @@ const comeToRest = async (cloud: Cloud): Promise<boolean> => {
 };
 
 /** One run: a phase with faults, a phase without, and then the checks of all invariants. */
-export const run = async ({
-  seed,
-  only,
-  parts: kept,
-  tampering = {},
-}: RunOptions): Promise<RunReport> => {
-  const plan = planOf({ seed, parts: kept, ambiguityWindowMs: tampering.ambiguityWindowMs });
+export const run = async ({ seed, only, parts: kept }: RunOptions): Promise<RunReport> => {
+  const plan = planOf(seed, kept);
   const decide = only ? exactly(only) : seeded(plan);
-  const cloud = await openCloud({ plan, decide, tampering });
+  const cloud = await openCloud({ plan, decide });
   const { timeline, faults, startsAt, chronicle } = cloud;
   watch(cloud);
   const { inputs } = cloud;

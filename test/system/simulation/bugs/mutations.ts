@@ -19,6 +19,100 @@ export interface Mutation {
 }
 
 export const MUTATIONS: readonly Mutation[] = [
+  // Each invariant.
+  {
+    name: "an entry that the bus refused counts as published",
+    file: "events/event.ts",
+    find: 'if (outcome?.kind === "published") published.add(event.deduplicationId);',
+    replace: "if (outcome) published.add(event.deduplicationId);",
+    invariant: 1,
+  },
+  {
+    name: "an ended command is not due although its events are unpublished",
+    file: "engine/command.ts",
+    find: ": (resolution?.resolvedAt ?? state.endedAt) + FINISH_GRACE_MS;",
+    replace: ": undefined;",
+    invariant: 1,
+  },
+  {
+    name: "absence counts at once, although requests are still on their way",
+    file: "engine/after-ambiguous-send.ts",
+    find: "now >= lastSentAt + account.ambiguityWindowMs",
+    replace: "now >= lastSentAt",
+    invariant: 2,
+  },
+  {
+    name: "a lost connection is taken for a refused one",
+    file: "provider/provider-error.ts",
+    find: "return hasNeverLeft(error)\n",
+    replace: "return true\n",
+    invariant: 2,
+  },
+  {
+    name: "the lease of an attempt ends while its request is on its way",
+    file: "engine/attempt.ts",
+    find: "leaseUntil: now + deps.leaseMs }",
+    replace: "leaseUntil: now + 500 }",
+    invariant: 3,
+  },
+  {
+    name: "a conflict is taken for a write",
+    file: "ledger/record.ts",
+    find: 'return written === "written" ? { version, value } : undefined;',
+    replace: "return { version, value };",
+    invariant: 3,
+  },
+  {
+    name: "only two of a command's tasks are followed",
+    file: "engine/command-transitions.ts",
+    find: "tasks: [...new Set(taskIds)].map(",
+    replace: "tasks: [...new Set(taskIds)].slice(0, 2).map(",
+    invariant: 4,
+  },
+  {
+    name: "lost replies are not counted",
+    file: "engine/command-transitions.ts",
+    find: "lostReplies: command.lostReplies + 1,",
+    replace: "lostReplies: command.lostReplies,",
+    invariant: 4,
+  },
+  {
+    name: "a task that has not begun counts as finished",
+    file: "engine/poller/read-tasks.ts",
+    find: 'if (state === "FINISHED" && !error) {',
+    replace: 'if ((state === "FINISHED" || state === "NEW") && !error) {',
+    invariant: 5,
+  },
+  {
+    name: "limits of thresholds are read as JavaScript numbers",
+    file: "provider/client.ts",
+    find: "parseMoneyJson(text) : parseWireJson(text);",
+    replace: "parseMoneyJson(text) : JSON.parse(text);",
+    invariant: 7,
+  },
+  {
+    name: "an invalid config counts as one that wants nothing",
+    file: "jobs/thresholds/sync.ts",
+    find: "const read = readThresholdConfig(text);\n",
+    replace: `let read = readThresholdConfig(text);
+  if (read.kind === "invalid") read = readThresholdConfig("prune: true\\nthresholds: []");
+`,
+    invariant: 7,
+  },
+  {
+    name: "a request is not erased when its command ends",
+    file: "engine/command-transitions.ts",
+    find: "const { request: _, uncertain: __, ...kept } = command;",
+    replace: "const { uncertain: __, ...kept } = command;",
+    invariant: 8,
+  },
+  {
+    name: "64-bit numbers are sent as JavaScript numbers",
+    file: "provider/client.ts",
+    find: "body: body === undefined ? null : formatWireJson(body),",
+    replace: "body: body === undefined ? null : JSON.stringify(JSON.parse(formatWireJson(body))),",
+    invariant: 9,
+  },
   // Order in a lane.
   {
     name: "a command passes those that wait in its lane",

@@ -1,5 +1,6 @@
 import { openCloud as openAws } from "../../../../lib/local/cloud.ts";
 import { createMemoryStore } from "../../../../lib/local/durable-store.ts";
+import type { EventBus } from "../../../../lib/platform/ports/bus.ts";
 import type { CommandQueue } from "../../../../lib/platform/ports/queue.ts";
 import { createRecordingBus } from "../../../support/recording-bus.ts";
 import { createRecordingMetrics } from "../../../support/recording-metrics.ts";
@@ -8,7 +9,7 @@ import { createVirtualClock } from "../../../support/virtual-clock.ts";
 import { createFaults, type Decide } from "../engine/faults.ts";
 import { OWN_SENDER, STARTS_AT } from "../plan/actors.ts";
 import { createRunLimits } from "../plan/limits.ts";
-import { AMBIGUITY_WINDOW_MS, type Plan } from "../plan/plan.ts";
+import type { Plan } from "../plan/plan.ts";
 import { createConfigObjects } from "../ports/config-source.ts";
 import { createTaskFates } from "../ports/task-fates.ts";
 import { createApiKeys } from "./api-keys.ts";
@@ -20,17 +21,17 @@ import { createObservedLedger } from "./observed-ledger.ts";
 import { createPeople } from "./people.ts";
 import { openProviderSide } from "./provider-side.ts";
 import { createSentCommands } from "./sent-commands.ts";
-import type { Tampering } from "./tampering.ts";
 
 export interface CloudOptions {
   readonly plan: Plan;
   /** Decides about every fault, except those of tasks. */
   readonly decide: Decide;
-  readonly tampering: Tampering;
+  /** Wraps the bus of each machine. */
+  readonly watchedBus?: (bus: EventBus) => EventBus;
 }
 
 /** The whole environment of a run, on virtual time. */
-export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
+export const openCloud = async ({ plan, decide, watchedBus }: CloudOptions) => {
   const { chance, accounts, inputs, versions, jobAccount } = plan;
   const timeline = createVirtualClock(STARTS_AT);
   const faults = createFaults(decide, timeline.now);
@@ -84,10 +85,9 @@ export const openCloud = async ({ plan, decide, tampering }: CloudOptions) => {
     fingerprintKey: "fingerprint-key",
     plan,
     metrics,
-    ambiguityWindowMs: AMBIGUITY_WINDOW_MS,
     lines: chronicle.lines,
     configs,
-    tampering,
+    watchedBus,
   };
   const jobs = createJobs(around, aws);
   const people = createPeople(around);

@@ -26,7 +26,6 @@ import type { ApiKeys } from "./api-keys.ts";
 import type { ObservedLedger } from "./observed-ledger.ts";
 import type { ProviderSide } from "./provider-side.ts";
 import { createSandbox, type Skew } from "./sandbox.ts";
-import type { Tampering } from "./tampering.ts";
 
 /** The environment of the machines, without faults. */
 export interface Surroundings {
@@ -45,10 +44,10 @@ export interface Surroundings {
   readonly ownSender: string;
   readonly keys: ApiKeys;
   readonly fingerprintKey: string;
-  readonly ambiguityWindowMs: number;
   readonly lines: LogLine[];
   readonly configs: ConfigObjects;
-  readonly tampering: Tampering;
+  /** Wraps the bus of each machine. */
+  readonly watchedBus: ((bus: EventBus) => EventBus) | undefined;
 }
 
 /** A machine with the composed functions, every port of which can be struck. */
@@ -78,8 +77,6 @@ export const logInto = (lines: LogLine[], bound: LogLine["fields"] = {}): Log =>
  */
 const MAX_SKEW_MS = 6_000;
 
-const unchanged = <T>(port: T): T => port;
-
 /** Starts a machine; every port of it can have faults. */
 export const startMachine = (
   name: string,
@@ -91,33 +88,27 @@ export const startMachine = (
   const sandbox = createSandbox(name, { timeline, chance, faults }, skew);
   const { clock } = sandbox;
   const random = createSeededRandom(chance.between(`random ${name}`, 1, 2 ** 31));
-  const { tampering, aws } = around;
+  const { aws, watchedBus = (bus) => bus } = around;
   const retrying = createRetryingPorts({ clock, random });
-  const log: InvocationLog = {
-    ...(tampering.log ?? unchanged)(logInto(around.lines)),
-    bind: () => {},
-  };
+  const log: InvocationLog = { ...logInto(around.lines), bind: () => {} };
   const metrics: Metrics = {
     count: (...args) => sandbox.isAlive() && around.metrics.count(...args),
     measure: (...args) => sandbox.isAlive() && around.metrics.measure(...args),
   };
   const hostilePorts = {
     ledger: retrying.ledger(
-      (tampering.ledger ?? unchanged)(
-        hostileLedger(aws.ledger(around.ledger.usedBy(sandbox)), sandbox, {
-          chance,
-          history: around.ledger,
-        }),
-      ),
+      hostileLedger(aws.ledger(around.ledger.usedBy(sandbox)), sandbox, {
+        chance,
+        history: around.ledger,
+      }),
     ),
-    bus: (tampering.bus ?? unchanged)(hostileBus(aws.bus(around.bus), sandbox, chance)),
+    bus: watchedBus(hostileBus(aws.bus(around.bus), sandbox, chance)),
     queue: retrying.queue(hostileQueue(around.queue, sandbox)),
     waker: hostileWaker(around.waker, sandbox, around),
   };
   const fetch = hostileProvider(sandbox, {
     timeline,
     chance,
-    ambiguityWindowMs: around.ambiguityWindowMs,
     leaves: (sent) => around.provider.leaves(sent, sandbox),
     received: (...got) => around.provider.received(sandbox, ...got),
   });
@@ -137,19 +128,18 @@ export const startMachine = (
       hostileSecrets(aws.secrets({ read: async () => around.keys.stored() }), sandbox),
     ),
     environment: {},
-    fetch: (tampering.fetch ?? unchanged)(fetch),
+    fetch: fetch,
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
   });
   const commands = {
     ...shared,
     accountOf,
     runner: name,
-    leaseMs: tampering.leaseMs ?? ATTEMPT_LEASE_MS,
+    leaseMs: ATTEMPT_LEASE_MS,
   };
-  const source = hostileConfigSource(around.configs, sandbox);
   const ports = {
     ...commands,
-    thresholds: (tampering.source ?? unchanged)(source),
+    thresholds: hostileConfigSource(around.configs, sandbox),
     watchlist: {
       name: "watchlist.yaml",
       read: async () => ({ text: watchlist, version: "1" }),

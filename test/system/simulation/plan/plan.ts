@@ -83,15 +83,11 @@ const WATCHLIST = `items:
     k8s_cluster: {project_id: 1234567, region_id: 76, cluster_name: my-cluster}
 `;
 
-const accountsOf = (
-  requestsPerSecond: number,
-  ambiguityWindowMs: number,
-  deadlineMs: number,
-): AccountsConfig => {
+const accountsOf = (requestsPerSecond: number, deadlineMs: number): AccountsConfig => {
   const shared = {
     api_key: { parameter: "/key" },
     requests_per_second: requestsPerSecond,
-    settle: ambiguityWindowMs,
+    settle: AMBIGUITY_WINDOW_MS,
     deadlines: { default: deadlineMs },
   };
   const narrow = { sender: NARROW_SENDER, projects: [B.project_id] };
@@ -130,25 +126,15 @@ const reactionsFor = (accounts: AccountsConfig): readonly Reaction[] => {
   return read.value;
 };
 
-interface SeededPlan {
-  readonly seed: number;
-  /** Only the inputs and config versions with these ids; absent: all. */
-  readonly parts?: ReadonlySet<string> | undefined;
-  /** The ambiguity window that the accounts have, ms. */
-  readonly ambiguityWindowMs?: number | undefined;
-}
-
-/** The plan of a seed. */
-export const planOf = ({
-  seed,
-  parts,
-  ambiguityWindowMs = AMBIGUITY_WINDOW_MS,
-}: SeededPlan): Plan => {
+/**
+ * The plan of a seed.
+ * @param parts only the inputs and config versions with these ids; absent: all
+ */
+export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
   const chance = createChance(seed);
   const crowd = crowdOf(chance);
   const accounts = accountsOf(
     chance.pick("budget", crowd ? [5, 20, 50] : [2, 5, 20]),
-    ambiguityWindowMs,
     crowd ? CROWDED_DEADLINE_MS : DEADLINE_MS,
   );
   const inputs = [...inputsOf(chance), ...(crowd?.inputs ?? [])];

@@ -2,6 +2,7 @@ import { connectionLost, type Fetch, json } from "../../../support/provider.ts";
 import type { VirtualClock } from "../../../support/virtual-clock.ts";
 import type { Sandbox } from "../cloud/sandbox.ts";
 import type { Chance } from "../engine/chance.ts";
+import { AMBIGUITY_WINDOW_MS } from "../plan/plan.ts";
 
 const MUTATION_KINDS = [
   "stalls",
@@ -96,8 +97,6 @@ export interface Answer {
 export interface HostileProviderOptions {
   readonly timeline: VirtualClock;
   readonly chance: Chance;
-  /** A stalled request takes effect within this time, or never. */
-  readonly ambiguityWindowMs: number;
   /** Called when a machine receives a response; `whole` is the provider's answer without damage. */
   readonly received: (request: Request, response: Response, whole: Answer | undefined) => void;
   /** Called when a request leaves. */
@@ -107,13 +106,13 @@ export interface HostileProviderOptions {
 /** The provider as a machine reaches it over the network. */
 export const hostileProvider = (
   sandbox: Sandbox,
-  { timeline, chance, ambiguityWindowMs, leaves, received }: HostileProviderOptions,
+  { timeline, chance, leaves, received }: HostileProviderOptions,
 ): Fetch => {
-  /** The request arrives late, or never; its caller gets no answer. */
+  /** The request takes effect within the ambiguity window, or never; its caller gets no answer. */
   const stall = (place: string, arrive: () => Promise<Answer>): void => {
     // The last moment is as likely as any other instant: there an assumption breaks.
-    const earliest = chance.pick(`earliest ${place}`, [0, Math.round(ambiguityWindowMs * 0.9)]);
-    const delayMs = chance.between(`stall ${place}`, earliest, ambiguityWindowMs - 1);
+    const earliest = chance.pick(`earliest ${place}`, [0, Math.round(AMBIGUITY_WINDOW_MS * 0.9)]);
+    const delayMs = chance.between(`stall ${place}`, earliest, AMBIGUITY_WINDOW_MS - 1);
     if (!chance.happens(`acts ${place}`, 0.7)) return;
     timeline.after(delayMs, () => {
       void timeline.standStill(arrive).then(({ lose }) => lose());
