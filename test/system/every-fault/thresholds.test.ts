@@ -72,7 +72,7 @@ const GONE_ON_WITH: readonly Difference[] = [
 const COMPARED_AGAIN: Difference = {
   facts: /^events > ThresholdsSynced(?:$| #3 > )/,
   how: "other",
-  after: /ledger\.(?:write|read lease)|bus\.publish|^tick twice tick threshold-drift/,
+  after: /ledger\.|bus\.publish|^tick twice tick threshold-drift/,
   because: "the third run reports that no change was left",
 };
 
