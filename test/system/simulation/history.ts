@@ -1,4 +1,5 @@
 import type { Cloud } from "./cloud/cloud.ts";
+import { STARTS_AT } from "./plan/actors.ts";
 import { type Input, keyOf } from "./plan/deeds.ts";
 
 /** One line of a run's history. */
@@ -16,8 +17,8 @@ const done = ({ afterMs, id, deed, asking }: Input): Moment => {
 
 /** Inputs, faults and effects at the provider, in the order of time. */
 export const historyOf = (cloud: Cloud): readonly Moment[] => {
-  const { faults, limits, chronicle, startsAt, inputs, versions } = cloud;
-  const moment = (at: number, text: string): Moment => ({ afterMs: at - startsAt, text });
+  const { faults, limits, chronicle, inputs, versions } = cloud;
+  const moment = (at: number, text: string): Moment => ({ afterMs: at - STARTS_AT, text });
   return [
     ...inputs.map(done),
     ...versions.map(({ id, afterMs, text }) => ({ afterMs, text: `${id} is written: ${text}` })),

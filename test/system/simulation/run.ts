@@ -4,6 +4,7 @@ import { type Cloud, openCloud } from "./cloud/cloud.ts";
 import { exactly, type Strike, seeded } from "./engine/faults.ts";
 import { historyOf, type Moment } from "./history.ts";
 import { metIn } from "./met.ts";
+import { STARTS_AT } from "./plan/actors.ts";
 import { planOf } from "./plan/plan.ts";
 
 const STORM_MS = 6 * 60_000;
@@ -76,7 +77,7 @@ export const run = async ({ seed, only, parts: kept }: RunOptions): Promise<RunR
   const plan = planOf(seed, kept);
   const decide = only ? exactly(only) : seeded(plan);
   const cloud = await openCloud({ plan, decide });
-  const { timeline, faults, startsAt, chronicle } = cloud;
+  const { timeline, faults, chronicle } = cloud;
   watch(cloud);
   const { inputs } = cloud;
   for (const input of inputs) cloud.perform(input);
@@ -95,7 +96,7 @@ export const run = async ({ seed, only, parts: kept }: RunOptions): Promise<RunR
     parts: [...inputs, ...cloud.versions].map(({ id }) => id),
     struck: faults.struck,
     isCrowded: plan.provider.crowd !== undefined,
-    virtualMs: timeline.now() - startsAt,
+    virtualMs: timeline.now() - STARTS_AT,
     history: historyOf(cloud),
     met: await metIn(cloud),
   };

@@ -1,6 +1,7 @@
 import { readAttempts } from "../../../../lib/engine/attempt-history.ts";
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
+import { STARTS_AT } from "../plan/actors.ts";
 import { type Ended, endedCommands } from "./ended-commands.ts";
 
 /** Without faults a command begins, and is sent again, within less than the schedule's minute. */
@@ -53,7 +54,7 @@ const lateEndOf = ({ chronicle, plan }: Cloud, { key, state }: Ended): readonly 
  * each ends soon after its deadline.
  */
 export const checkPromptness = async (cloud: Cloud): Promise<readonly Violation[]> => {
-  const { chronicle, faults, limits, keys, startsAt } = cloud;
+  const { chronicle, faults, limits, keys } = cloud;
   const commands = await endedCommands(cloud);
   const isFair =
     keys.replacements() === 0 &&
@@ -73,7 +74,7 @@ export const checkPromptness = async (cloud: Cloud): Promise<readonly Violation[
     ),
   );
   const hasFrozen = faults.struck.some(({ kind }) => kind === "frozen");
-  const disturbedUntil = (faults.calmSince() ?? startsAt) + (hasFrozen ? LONGEST_FREEZE_MS : 0);
+  const disturbedUntil = (faults.calmSince() ?? STARTS_AT) + (hasFrozen ? LONGEST_FREEZE_MS : 0);
   const late = commands.flatMap(({ key, deadline, state }) => {
     const latest = Math.max(deadline, disturbedUntil) + LATE_MS;
     const endedAt = chronicle.endedAt.get(key) ?? state.endedAt;

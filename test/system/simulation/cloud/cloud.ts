@@ -80,9 +80,7 @@ export const openCloud = async ({ plan, decide, watchedBus }: CloudOptions) => {
     queue,
     waker: aws.wakeQueue,
     provider,
-    ownSender: OWN_SENDER,
     keys,
-    fingerprintKey: "fingerprint-key",
     plan,
     metrics,
     lines: chronicle.lines,
@@ -94,8 +92,6 @@ export const openCloud = async ({ plan, decide, watchedBus }: CloudOptions) => {
   if (plan.formerThreshold !== undefined) await provider.meddle("POST", plan.formerThreshold);
   return {
     plan,
-    startsAt: STARTS_AT,
-    chance,
     timeline,
     faults,
     limits,
@@ -116,7 +112,7 @@ export const openCloud = async ({ plan, decide, watchedBus }: CloudOptions) => {
     requestsPerSecond: Math.max(...accounts.accounts.map((one) => one.requestsPerSecond)),
     jobAccount,
     /** Schedules an input for its time. */
-    perform: createDoer({ around, chronicle, aws, people, keys, startsAt: STARTS_AT }),
+    perform: createDoer({ around, chronicle, aws, people, keys }),
     /** Starts event sources and schedules. */
     start: () =>
       aws.start({

@@ -1,5 +1,5 @@
 import type { Cloud as Aws } from "../../../../lib/local/cloud.ts";
-import { OWN_SENDER } from "../plan/actors.ts";
+import { OWN_SENDER, STARTS_AT } from "../plan/actors.ts";
 import { type Asking, type Input, REACTION, UNKNOWN_TASK } from "../plan/deeds.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import type { Chronicle } from "./chronicle.ts";
@@ -12,7 +12,6 @@ interface Doing {
   readonly aws: Aws;
   readonly people: People;
   readonly keys: ApiKeys;
-  readonly startsAt: number;
 }
 
 interface Told {
@@ -24,7 +23,7 @@ interface Told {
 
 /** Returns a function that schedules an input for its time. */
 export const createDoer = (doing: Doing): ((input: Input) => void) => {
-  const { around, chronicle, aws, people, keys, startsAt } = doing;
+  const { around, chronicle, aws, people, keys } = doing;
   const { timeline, queue } = around;
 
   const eventOf = ({ id, afterMs }: Input, { sender, source, type, detail }: Told) => ({
@@ -33,7 +32,7 @@ export const createDoer = (doing: Doing): ((input: Input) => void) => {
     "detail-type": type,
     source,
     account: sender,
-    time: `${new Date(startsAt + afterMs).toISOString().slice(0, 19)}Z`,
+    time: `${new Date(STARTS_AT + afterMs).toISOString().slice(0, 19)}Z`,
     region: "us-east-1",
     resources: [],
     detail,

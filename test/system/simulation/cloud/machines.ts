@@ -15,6 +15,7 @@ import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { VirtualClock } from "../../../support/virtual-clock.ts";
 import type { Chance } from "../engine/chance.ts";
 import type { Faults } from "../engine/faults.ts";
+import { OWN_SENDER } from "../plan/actors.ts";
 import type { Plan } from "../plan/plan.ts";
 import { hostileBus } from "../ports/bus.ts";
 import { type ConfigObjects, hostileConfigSource } from "../ports/config-source.ts";
@@ -41,9 +42,7 @@ export interface Surroundings {
   readonly waker: Waker;
   readonly provider: ProviderSide;
   readonly metrics: Metrics;
-  readonly ownSender: string;
   readonly keys: ApiKeys;
-  readonly fingerprintKey: string;
   readonly lines: LogLine[];
   readonly configs: ConfigObjects;
   /** Wraps the bus of each machine. */
@@ -83,7 +82,7 @@ export const startMachine = (
   around: Surroundings,
   skew: Skew = { first: around.plan.isSkewed ? 2_000 : 0, most: MAX_SKEW_MS },
 ): SimulatedMachine => {
-  const { timeline, chance, faults, ownSender, fingerprintKey } = around;
+  const { timeline, chance, faults } = around;
   const { accounts, reactions, jobAccount, watchlist, pricesMs } = around.plan;
   const sandbox = createSandbox(name, { timeline, chance, faults }, skew);
   const { clock } = sandbox;
@@ -118,9 +117,9 @@ export const startMachine = (
     random,
     log,
     metrics,
-    access: createAccess(accounts, ownSender),
-    ownSender,
-    fingerprintKey,
+    access: createAccess(accounts, OWN_SENDER),
+    ownSender: OWN_SENDER,
+    fingerprintKey: "fingerprint-key",
   };
   const accountOf = openAccounts(accounts, {
     ...shared,
