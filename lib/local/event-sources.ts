@@ -202,6 +202,7 @@ export const runSchedule = async (
     await clock.sleep(nextAt - clock.now(), stopping);
     if (stopping.aborted) return;
     tick();
-    nextAt = Math.max(nextAt + periodMs, clock.now());
+    // A system clock that was set back delays no tick.
+    nextAt = Math.max(Math.min(nextAt, clock.now()) + periodMs, clock.now());
   }
 };

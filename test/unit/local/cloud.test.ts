@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type AwsLimits, awsLimitsOf } from "../../../lib/local/aws-limits.ts";
 import { type CloudOptions, type FunctionSchedule, openCloud } from "../../../lib/local/cloud.ts";
 import { createMemoryStore } from "../../../lib/local/durable-store.ts";
+import { runSchedule } from "../../../lib/local/event-sources.ts";
 import type { Machine } from "../../../lib/local/lambda.ts";
 import { createLimitedAws } from "../../../lib/local/limited-aws.ts";
 import type { Skyhook } from "../../../lib/skyhook.ts";
@@ -380,6 +381,25 @@ describe("the functions of the local cloud", () => {
       [2_345, "wake"],
       [MINUTE_MS, "schedule"],
     ]);
+  });
+
+  it("keep their period when the system clock is set back", async () => {
+    const clock = createVirtualClock(START);
+    let setBackMs = 0;
+    const ticks: number[] = [];
+    const stopping = new AbortController();
+    const running = runSchedule(POLLER, () => ticks.push((clock.now() - START) / MINUTE_MS), {
+      clock: { ...clock, now: () => clock.now() - setBackMs },
+      stopping: stopping.signal,
+    });
+    await clock.advance(MINUTE_MS);
+
+    setBackMs = 60 * MINUTE_MS;
+    await clock.advance(2 * MINUTE_MS);
+    stopping.abort();
+    await running;
+
+    expect(ticks).toEqual([0, 1, 2, 3]);
   });
 });
 
