@@ -123,8 +123,8 @@ export interface FifoQueue extends CommandQueue {
   /** Removes the message. `stale`: its visibility timeout has passed, so it is delivered again. */
   acknowledge(receiptHandle: string): Promise<"acknowledged" | "stale">;
   /**
-   * When a message can be received, epoch ms: the present if one can be now; undefined for a queue without
-   * messages.
+   * When a message can be received, epoch ms: a past instant or the present if one can be now; undefined for a
+   * queue without messages.
    */
   nextAt(): number | undefined;
   /** Number of messages, waiting or in flight, without dead letters. */
@@ -309,11 +309,8 @@ export const openFifoQueue = async (options: FifoQueueOptions): Promise<FifoQueu
         groups.remove(flight);
         return "acknowledged";
       }),
-    nextAt() {
-      const now = clock.now();
-      release(now);
-      return groups.nextAt(now);
-    },
+    // Releases nothing: an acknowledgement may be under way.
+    nextAt: () => groups.nextAt(clock.now()),
     size: () => groups.size(),
     holds: (deduplicationId) =>
       groups.some((message) => message.deduplicationId === deduplicationId),

@@ -46,3 +46,25 @@ test("a receive returns nothing if its receive count could not be stored", async
     { body: "a1", attributes: { ApproximateReceiveCount: "1" } },
   ]);
 });
+
+test("an acknowledgement whose visibility ends while it is stored removes the message for good", async () => {
+  const map = createMemoryStore().map("commands");
+  const clock = createVirtualClock();
+  let onWrite = async (): Promise<void> => {};
+  const queue = await openFifoQueue({
+    map: { load: map.load, write: (changes) => onWrite().then(() => map.write(changes)) },
+    clock,
+    random: createSeededRandom(),
+    maxReceiveCount: 3,
+  });
+  await queue.send({ body: "a1", groupId: "a", deduplicationId: "a1" });
+  const [a1] = await queue.receive(10, 1000);
+  onWrite = async () => {
+    await clock.advance(1000);
+    queue.nextAt();
+  };
+
+  expect(await queue.acknowledge(a1!.receiptHandle)).toBe("acknowledged");
+
+  expect(await queue.receive(10, 1000)).toEqual([]);
+});
