@@ -24,8 +24,8 @@ export const isUnreadable = (error: unknown): boolean =>
 const MAX_AHEAD_MS = 60_000;
 
 /**
- * Whether a stored time comes from a clock that was wrong. A record whose processes wait for such a time would block
- * them until then, so they ignore it.
+ * Whether a stored time comes from a clock that was wrong. Processes that waited for such a time would do nothing
+ * until then, so they ignore it.
  */
 export const isFarAhead = (at: number, now: number): boolean => at > now + MAX_AHEAD_MS;
 

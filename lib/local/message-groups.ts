@@ -40,7 +40,7 @@ interface Candidate<M extends Ordered> {
 export interface MessageGroups<M extends Ordered> {
   /** Adds a message behind all others. */
   add(message: M): void;
-  /** Makes messages available again whose visibility timeout has passed. Returns them. */
+  /** Makes messages available again after their visibility timeout. Returns them. */
   release(now: number): readonly Place<M>[];
   /** Takes the oldest messages of available groups, as long as `wants` is true of the next one. */
   take(visibleAt: number, wants: (message: M) => boolean): Hold<M>;

@@ -113,8 +113,8 @@ export const createAccountClient = (
   };
 
   /**
-   * Returns another key for a request whose key was refused, to send it again. That is safe also for a mutation: a
-   * request with a refused key has no effect.
+   * Returns another key for a request with a refused key, to send it again. That is safe also for a mutation,
+   * because a request with a refused key has no effect.
    * @returns undefined when there is none, when it cannot be read (the cache logs that), or after too many sends; then
    * the account's key counts as refused
    */

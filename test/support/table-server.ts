@@ -12,7 +12,7 @@ import { LEDGER_TABLE } from "../../lib/platform/aws/dynamodb-ledger.ts";
 export interface TableServer {
   /** Options for any number of DynamoDB clients. Destroy each client before you close the server. */
   readonly clientConfig: DynamoDBClientConfig;
-  /** Environment of a program whose clients use this server. */
+  /** Environment of a program that shall use this server. */
   readonly environment: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }

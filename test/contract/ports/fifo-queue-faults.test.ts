@@ -47,7 +47,7 @@ test("a receive returns nothing if its receive count could not be stored", async
   ]);
 });
 
-test("an acknowledgement whose visibility ends while it is stored removes the message for good", async () => {
+test("an acknowledgement removes the message for good, although the visibility ends while it is stored", async () => {
   const map = createMemoryStore().map("commands");
   const clock = createVirtualClock();
   let onWrite = async (): Promise<void> => {};

@@ -13,7 +13,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   ...["503 before", "504 before", "503 after", "504 after", "stalls", "cut off", "unknown words"],
   ...["429", "429 for long", "401", "no connection", "query stale", "query incomplete"],
   ...["entries fail", "write retried", "write conflicts", "comes again early"],
-  // A call to AWS that fails, or whose answer is lost, 12 s later.
+  // A call to AWS that fails, or loses its answer, 12 s later.
   ...["hangs", "hangs after"],
 ]);
 /** The only tick of its hour or drift is an input: without it the course is another one. */

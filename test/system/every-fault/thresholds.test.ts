@@ -3,6 +3,7 @@ import type { StorageEventRecord } from "../../../lib/service/state/storage-even
 import type { Cloud } from "./cloud.ts";
 import type { Difference } from "./differences.ts";
 import { describeScenarios } from "./laws.ts";
+import type { Scenario } from "./scenario.ts";
 
 const CONFIG = `
 prune: true
@@ -76,35 +77,32 @@ const COMPARED_AGAIN: Difference = {
   because: "the third run reports that no change was left",
 };
 
+/** A config that is replaced by another one. */
+const REPLACED: Pick<Scenario, "course" | "end"> = {
+  async course(cloud) {
+    cloud.writeConfig(CONFIG);
+    await cloud.pass(LATER_MS);
+    cloud.writeConfig(NEXT);
+  },
+  async end(cloud) {
+    expect(await actual(cloud)).toEqual(["a 9", "b 2", "d 3"]);
+    expect(cloud.publishedTypes()).toEqual(["ThresholdsSynced", "ThresholdsSynced"]);
+  },
+};
+
 // The scheduled job that makes thresholds equal to a file.
 describeScenarios([
   {
     name: "a config that is written, then replaced with several changes",
     state: (state) => ({ ...state, storage_events: [UNWANTED] }),
-    async course(cloud) {
-      cloud.writeConfig(CONFIG);
-      await cloud.pass(LATER_MS);
-      cloud.writeConfig(NEXT);
-    },
-    async end(cloud) {
-      expect(await actual(cloud)).toEqual(["a 9", "b 2", "d 3"]);
-      expect(cloud.publishedTypes()).toEqual(["ThresholdsSynced", "ThresholdsSynced"]);
-    },
+    ...REPLACED,
     mayDiffer: GONE_ON_WITH,
   },
   {
     name: "a config of an account whose thresholds cannot be listed",
     account: { lists: false },
     state: (state) => ({ ...state, storage_events: [] }),
-    async course(cloud) {
-      cloud.writeConfig(CONFIG);
-      await cloud.pass(LATER_MS);
-      cloud.writeConfig(NEXT);
-    },
-    async end(cloud) {
-      expect(await actual(cloud)).toEqual(["a 9", "b 2", "d 3"]);
-      expect(cloud.publishedTypes()).toEqual(["ThresholdsSynced", "ThresholdsSynced"]);
-    },
+    ...REPLACED,
     mayDiffer: [...GONE_ON_WITH, MAY_STILL_ACT],
   },
   {

@@ -192,6 +192,17 @@ export const createAccountWorld = async (options: WorldOptions = {}) => {
     /** Sends a read. @returns `answered`, or the error */
     read: (account: Account, signal?: AbortSignal): Promise<unknown> =>
       attempt(account.client.call(listStorageEvents, LIST, signal)),
+    /** Sends a read, which the provider answers when `answer` is called. */
+    async readLate(account: Account) {
+      let answer = () => {};
+      const late = new Promise<undefined>((resolve) => {
+        answer = () => resolve(undefined);
+      });
+      answers.push(() => late);
+      const slow = account.client.call(listStorageEvents, LIST);
+      await clock.advance(0);
+      return { slow, answer };
+    },
     /** Sends a mutation. @returns `answered`, or the error */
     change: (account: Account): Promise<unknown> =>
       attempt(account.client.call(updatePolicy, PAUSE_POLICY)),

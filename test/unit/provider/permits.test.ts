@@ -43,13 +43,7 @@ const oneEach = (requests: number): readonly number[] =>
 
 test("each send of a request with a replaced key has a permit of its own", async () => {
   const { world, account, grantedAtSend } = await openCounted();
-  let answer = () => {};
-  const late = new Promise<undefined>((resolve) => {
-    answer = () => resolve(undefined);
-  });
-  world.answerNext(() => late);
-  const slow = account.client.call(listStorageEvents, LIST);
-  await world.clock.advance(0);
+  const { slow, answer } = await world.readLate(account);
   world.secret.text = SECOND_KEY;
   world.accept(SECOND_KEY);
   await world.read(account);

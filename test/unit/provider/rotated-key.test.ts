@@ -11,16 +11,10 @@ const rotate = (world: AccountWorld): void => {
 
 /** Starts a call with a late reply. Meanwhile another call is refused and reads the key again. */
 const overtakeCall = async (world: AccountWorld, account: ReturnType<AccountWorld["open"]>) => {
-  let answer = () => {};
-  const late = new Promise<undefined>((resolve) => {
-    answer = () => resolve(undefined);
-  });
-  world.answerNext(() => late);
-  const slow = account.client.call(listStorageEvents, LIST);
-  await world.clock.advance(0);
+  const late = await world.readLate(account);
   await world.read(account);
   await world.clock.advance(8_000);
-  return { slow, answer };
+  return late;
 };
 
 test("the key is read at the first call, and cached", async () => {

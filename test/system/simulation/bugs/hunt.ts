@@ -41,7 +41,10 @@ const builds = await openMutatedBuilds();
 const search = (worker: ReturnType<typeof fork>, job: Search): Promise<Found | null> =>
   new Promise((resolve) => {
     const limit = setTimeout(() => worker.kill("SIGKILL"), LIMIT_MS);
-    const exit = (): void => resolve(null);
+    const exit = (): void => {
+      clearTimeout(limit);
+      resolve(null);
+    };
     worker.once("exit", exit);
     worker.once("message", (found: Found | null) => {
       clearTimeout(limit);
