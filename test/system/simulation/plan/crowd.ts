@@ -77,11 +77,21 @@ const laneOf = (chance: Chance): readonly Asked[] =>
     });
   });
 
-const updatesOf = (chance: Chance, containers: readonly string[]): readonly Asked[] =>
+/** The accounts of a crowd's commands: enough tasks of one account pay for a list, if it has one. */
+const ACCOUNTS = [[LOCAL], [LOCAL], [LOCAL], [LOCAL, LOCAL, LOCAL, BLIND], [LOCAL, BLIND], [BLIND]];
+
+const accountOf = (chance: Chance, id: string): string =>
+  chance.pick(`account ${id}`, chance.pick("crowd accounts", ACCOUNTS));
+
+const updatesOf = (
+  chance: Chance,
+  containers: readonly string[],
+  withinMs: number,
+): readonly Asked[] =>
   containers.map((name) =>
-    ask(name, chance.between(`when ${name}`, 0, MINUTE_MS), {
+    ask(name, chance.between(`when ${name}`, 0, withinMs), {
       operation: "update-container",
-      account: LOCAL,
+      account: accountOf(chance, name),
       params: { ...A, container_name: name },
       body: { description: name },
     }),
@@ -91,7 +101,7 @@ const updatesOf = (chance: Chance, containers: readonly string[]): readonly Aske
 const followsOf = (
   chance: Chance,
   foreign: readonly ForeignTask[],
-  count: number,
+  { count, withinMs }: { readonly count: number; readonly withinMs: number },
 ): readonly Asked[] =>
   Array.from({ length: foreign.length > 0 ? count : 0 }, (_, index) => {
     const id = `f${index + 1}`;
@@ -100,8 +110,8 @@ const followsOf = (
       `task f${isSecond ? index : index + 1}`,
       foreign,
     );
-    const afterMs = Math.max(createdMs + 1_000, chance.between(`when ${id}`, 0, MINUTE_MS));
-    const account = chance.pick(`account ${id}`, [LOCAL, LOCAL, LOCAL, LOCAL, BLIND]);
+    const afterMs = Math.max(createdMs + 1_000, chance.between(`when ${id}`, 0, withinMs));
+    const account = accountOf(chance, id);
     const others = account === LOCAL ? [OTHER_SENDER, NARROW_SENDER] : [OTHER_SENDER];
     const sender = chance.happens(`own ${id}`, 0.9)
       ? OWN_SENDER
@@ -113,17 +123,22 @@ const followsOf = (
 export const crowdOf = (chance: Chance): Crowd | undefined => {
   if (!chance.happens("crowd", SHARE)) return undefined;
   const isLane = chance.happens("crowd in a lane", LANE_SHARE);
-  const updates = isLane ? 0 : chance.pick("crowd updates", [0, 20, 60, 120, 200]);
+  const updates = isLane ? 0 : chance.pick("crowd updates", [0, 10, 15, 20, 40]);
   const follows = isLane
     ? 0
-    : chance.pick("crowd follows", updates > 0 ? [0, 0, 20] : [40, 120, 200]);
-  const others = [0, 950, 2_400, 2_400, 4_500, 12_000];
+    : chance.pick("crowd follows", updates > 0 ? [0, 0, 10] : [12, 20, 40]);
+  const withinMs = chance.pick("crowd within", [5_000, 15_000, 45_000]);
+  // Lists for follows show tasks that began long ago too.
+  const others = follows > 0 ? [950, 2_400, 4_500, 12_000] : [0, 950, 2_400, 4_500, 12_000];
   const foreign = foreignOf(chance, isLane ? 0 : Math.max(follows, chance.pick("foreign", others)));
   const containers = Array.from({ length: updates }, (_, index) => `crowd-${index + 1}`);
   return {
     inputs: isLane
       ? laneOf(chance)
-      : [...updatesOf(chance, containers), ...followsOf(chance, foreign, follows)],
+      : [
+          ...updatesOf(chance, containers, withinMs),
+          ...followsOf(chance, foreign, { count: follows, withinMs }),
+        ],
     foreign,
     containers,
     isLane,
