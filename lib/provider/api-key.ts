@@ -150,7 +150,7 @@ export const createApiKeyCache = (
       log.error(text, { account, reference, errorMessage });
       throw error;
     } finally {
-      done.abort();
+      done.abort("done");
     }
   };
 

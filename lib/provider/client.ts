@@ -248,7 +248,7 @@ export const createSend = (options: ProviderOptions): Send => {
       const { text } = body;
       throw refusalOf(operation, response, { text, redact, now: clock.now(), maxPauseMs });
     } finally {
-      answered.abort();
+      answered.abort("answered");
     }
   };
 };

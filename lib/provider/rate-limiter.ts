@@ -142,7 +142,7 @@ const createLine = ({ now }: Clock) => {
   const leave = (waiter: Waiter, result: Acquisition | Promise<never>): void => {
     waiter.signal.removeEventListener("abort", waiter.abort);
     waiters = waiters.filter((other) => other !== waiter);
-    if (waiters.length === 0) changed.abort();
+    if (waiters.length === 0) changed.abort("changed");
     waiter.resolve(result);
   };
 
@@ -170,7 +170,7 @@ const createLine = ({ now }: Clock) => {
         };
         signal.addEventListener("abort", waiter.abort);
         waiters = [...waiters, waiter];
-        changed.abort();
+        changed.abort("changed");
       });
     },
     /** Sends away the requests that cannot wait that long. */

@@ -75,7 +75,7 @@ export const within = async (
   const done = new AbortController();
   const asleep = clock.sleep(durationMs, done.signal);
   await Promise.race([work, asleep]);
-  done.abort();
+  done.abort("done");
   await asleep;
   // A process that stops ends its sleeps early and closes the ledger next, so the work has to end
   // first.

@@ -24,7 +24,8 @@ export const createHandler = <E, R>(
   run: (event: E, context: Context) => Promise<R>,
   fieldsOf: (event: E, context: Context) => LogFields = () => ({}),
 ): ((event: E, context: Context) => Promise<R>) =>
-  middy<E, R, Error, Context, Internal>()
+  // The handlers have a time budget on the clock port; middy's own limit would be a timer in real time.
+  middy<E, R, Error, Context, Internal>({ timeoutEarlyInMillis: 0 })
     .use({
       before: async function errorBoundaryBefore({ event, context, internal }) {
         // `fieldsOf` throws for an event without readable ids; that error is logged too.
