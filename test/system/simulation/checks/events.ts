@@ -1,5 +1,6 @@
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
+import { isHourFull } from "./rejections.ts";
 
 /** No record keeps the time of their first publication, so a repeated one has its own. */
 const UNRECORDED: ReadonlySet<string> = new Set([
@@ -8,15 +9,18 @@ const UNRECORDED: ReadonlySet<string> = new Set([
   "WatchlistRejected",
 ]);
 
-/** Ids of events that were published again with other metadata. */
-const changed = ({ bus }: Cloud): readonly string[] => {
+/** Ids of events that were published again with other metadata. A rejection without a record keeps no time. */
+const changed = (cloud: Cloud): readonly string[] => {
   const known = new Map<string, string>();
-  return bus.seen().flatMap(({ id, detailType, metadata }) => {
+  return cloud.bus.seen().flatMap(({ id, detailType, metadata }) => {
     const text = JSON.stringify(metadata);
     const first = known.get(id) ?? text;
     known.set(id, first);
-    const isChanged = first !== text && !UNRECORDED.has(detailType);
-    return isChanged ? [`${detailType} ${id} was published again as ${text}, not ${first}`] : [];
+    if (first === text || UNRECORDED.has(detailType)) return [];
+    const isUnrecorded = detailType === "CommandRejected" && isHourFull(cloud, metadata.sender);
+    return !isUnrecorded
+      ? [`${detailType} ${id} was published again as ${text}, not ${first}`]
+      : [];
   });
 };
 

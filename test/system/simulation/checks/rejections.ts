@@ -10,7 +10,7 @@ const ROOM_IN_HOUR = 100;
 const PREFIX = "rejection#";
 
 /** Whether the records of a sender's hour may be full; they are in several items, `HOUR/PART`. */
-const isHourFull = ({ ledger }: Cloud, sender: string | undefined): boolean => {
+export const isHourFull = ({ ledger }: Cloud, sender: string | undefined): boolean => {
   const counts = new Map<string, number>();
   for (const [key, { value }] of ledger.items) {
     if (!key.startsWith(`rejection-hour#${sender}/`) || !Array.isArray(value.entries)) continue;

@@ -32,6 +32,7 @@ const openTaskSchema = z.object({
 const appliedSchema = z.object({
   applied: z.array(z.object({ open: z.unknown().optional() })).optional(),
 });
+const rejectedSchema = z.object({ rejections: z.array(z.object({ rejectedAt: z.number() })) });
 const priceSchema = z.object({ lastRun: z.object({ bucket: z.string() }) });
 
 /** A write with the text of the rule that it breaks; undefined when the rule holds. */
@@ -67,11 +68,13 @@ const leaseStays: Rule = ({ item, previous, by }) => {
 };
 
 /** What a repeated request could ask for again stays in the ledger for as long as the request is accepted. */
-const isKept: Rule = ({ item: { key, expiresAt, dueAt }, by }) => {
+const isKept: Rule = ({ item: { key, value, expiresAt, dueAt }, by }) => {
   if (expiresAt === undefined) return undefined;
   if (key.startsWith(`${commands.kind}#`) && dueAt !== undefined)
     return `${key} expires although it is due`;
-  return expiresAt < by.clock.now() + MAX_REQUEST_AGE_MS - MAX_SKEW_MS
+  // The 30 days of a rejection begin with it. Its record under a second id may be written later.
+  const rejected = rejectedSchema.safeParse(value).data?.rejections.at(-1);
+  return expiresAt < (rejected?.rejectedAt ?? by.clock.now()) + MAX_REQUEST_AGE_MS - MAX_SKEW_MS
     ? `${key} expires before a request for it is too old`
     : undefined;
 };
