@@ -296,8 +296,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a command is sent before its acceptance is published",
     file: "engine/advance.ts",
-    find: "if (next.outbox.length > 0) throw new Error(",
-    replace: "if (next.outbox.length > 1) throw new Error(",
+    find: "return prepareAttempt(deps, await publishOutbox(deps, found));",
+    replace: `const published = await publishOutbox(deps, found).catch(() => undefined);
+    if (published) return prepareAttempt(deps, published);`,
   },
   {
     name: "another request with the same operation counts as a repeat",

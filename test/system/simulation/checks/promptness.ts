@@ -54,12 +54,13 @@ const lateEndOf = ({ chronicle, plan }: Cloud, { key, state }: Ended): readonly 
  * each ends soon after its deadline.
  */
 export const checkPromptness = async (cloud: Cloud): Promise<readonly Violation[]> => {
-  const { chronicle, faults, limits, keys } = cloud;
+  const { chronicle, faults, limits, keys, fates } = cloud;
   const commands = await endedCommands(cloud);
   const isFair =
     keys.replacements() === 0 &&
     faults.struck.every(({ kind }) => kind === HARMLESS) &&
     limits.struck.length === 0 &&
+    fates.met.size === 0 &&
     // An operator's cancel leaves the lane to the poller.
     commands.every(({ state }) => state.reason !== "requested");
   // A command that waits for others, or repeats the reads of its guards, is not late.

@@ -22,13 +22,23 @@ const isDoneByAnother = ({ chronicle, inputs }: Cloud, { key }: Ended): boolean 
   );
 };
 
+/** Whether another command follows one of its tasks. */
+const isShared = ({ key, state }: Ended, commands: readonly Ended[]): boolean =>
+  commands.some(
+    (other) =>
+      other.key !== key &&
+      other.state.tasks.some(({ id }) => state.tasks.some((task) => task.id === id)),
+  );
+
 /**
- * After a lost reply these operations may find the wanted state: an active instance, or an event that is equal to
- * another command's. It makes no difference which client made it so.
+ * After a lost reply these operations may find the wanted state: an active instance, or an event or router that is
+ * equal to another command's. It makes no difference which client made it so, but a router belongs to one command.
  */
-const mayBeDoneAlready = (cloud: Cloud, command: Ended): boolean =>
+const mayBeDoneAlready = (cloud: Cloud, command: Ended, commands: readonly Ended[]): boolean =>
   command.operation === resumeInstance.id ||
-  (command.operation === createStorageEvent.id && isDoneByAnother(cloud, command));
+  (CREATES.has(command.operation) &&
+    !isShared(command, commands) &&
+    isDoneByAnother(cloud, command));
 
 /** Effects at the provider for one command. */
 interface Done {
@@ -47,7 +57,7 @@ interface Done {
   readonly mayBeDoneAlready: boolean;
 }
 
-const doneFor = (cloud: Cloud, command: Ended): Done => {
+const doneFor = (cloud: Cloud, command: Ended, commands: readonly Ended[]): Done => {
   const { chronicle } = cloud;
   const { key, state } = command;
   const endedAt = chronicle.endedAt.get(key) ?? Number.POSITIVE_INFINITY;
@@ -61,7 +71,7 @@ const doneFor = (cloud: Cloud, command: Ended): Done => {
     lost: its.filter(({ isLost }) => isLost()).length,
     unfollowed: its.filter(({ taskIds }) => taskIds.some((id) => !followed.has(id))).length,
     refusals: all.filter(({ status }) => status >= 400 && status < 500 && status !== 401).length,
-    mayBeDoneAlready: mayBeDoneAlready(cloud, command),
+    mayBeDoneAlready: mayBeDoneAlready(cloud, command, commands),
   };
 };
 
@@ -105,10 +115,15 @@ const untrueFailure = ({ operation, state }: Ended, done: Done): readonly Untrut
 
 /** False statements of an end, by number of the invariant. */
 const untruths = (command: Ended, done: Done): readonly Untruth[] => {
-  const { operation, lostReplies } = command;
+  const { operation, lostReplies, state } = command;
   const isTwice = CREATES.has(operation) && done.effects > 1;
   return [
     ...when(isTwice, 2, `created ${done.effects} times`),
+    ...when(
+      state.status === "cancelled" && lostReplies > 0,
+      4,
+      "was cancelled as if nothing had taken effect, but a reply was lost",
+    ),
     ...untrueSuccess(command, done),
     ...untrueFailure(command, done),
     ...when(
@@ -134,12 +149,14 @@ const untruths = (command: Ended, done: Done): readonly Untruth[] => {
  * Invariant 2: an operation that creates takes effect at most once. For invariants 4 and 5: the end
  * of a command and its count of lost replies agree with the effects at the provider.
  */
-export const checkTruth = async (cloud: Cloud): Promise<readonly Violation[]> =>
-  (await endedCommands(cloud))
+export const checkTruth = async (cloud: Cloud): Promise<readonly Violation[]> => {
+  const commands = await endedCommands(cloud);
+  return commands
     .filter(({ operation }) => operation !== followTask.id)
     .flatMap((command) =>
-      untruths(command, doneFor(cloud, command)).map(([invariant, said]) => ({
+      untruths(command, doneFor(cloud, command, commands)).map(([invariant, said]) => ({
         invariant,
         text: `${command.key} (${command.operation}) ${said}`,
       })),
     );
+};

@@ -18,8 +18,11 @@ const known = (guard: object, ...holds: readonly [boolean, boolean]): KnownGuard
   holds,
 });
 
+/** Holds until a client changes the tag. */
+export const BREAKING_GUARD = { network: NETWORK, key: "cost-center", equals: "platform" };
+
 const GUARDS: readonly KnownGuard[] = [
-  known({ network: NETWORK, key: "cost-center", equals: "platform" }, true, false),
+  known(BREAKING_GUARD, true, false),
   known({ network: NETWORK, key: "cost-center", not: "games" }, true, false),
   known({ network: NETWORK, key: "cost-center", equals: "games" }, false, true),
   known({ network: NETWORK, key: "cost-center", not: "platform" }, false, true),

@@ -14,6 +14,7 @@ import { type Crowd, crowdOf, stateOf } from "./crowd.ts";
 import { type Input, isOnStorageEvent, REACTION } from "./deeds.ts";
 import { inputsOf } from "./inputs.ts";
 import { limitsOf } from "./limits.ts";
+import { situationOf } from "./situations.ts";
 import { weatherOf } from "./weather.ts";
 
 /** Short, so that a run does not last for hours, but as long as the differences of clocks require. */
@@ -137,13 +138,14 @@ export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
     chance.pick("budget", crowd ? [5, 20, 50] : [2, 5, 20]),
     crowd ? CROWDED_DEADLINE_MS : DEADLINE_MS,
   );
-  const inputs = [...inputsOf(chance), ...(crowd?.inputs ?? [])];
-  const versions = configsOf(chance, !inputs.some(isOnStorageEvent));
+  const situation = crowd ? undefined : situationOf(chance);
+  const inputs = situation?.inputs ?? [...inputsOf(chance), ...(crowd?.inputs ?? [])];
+  const versions = configsOf(chance, !situation && !inputs.some(isOnStorageEvent));
   // Leaving inputs out changes nothing about the rest.
   const isKept = ({ id }: { readonly id: string }): boolean => !parts || parts.has(id);
   return {
     chance,
-    weather: weatherOf(chance, crowd ? CROWDED_FAIR_SHARE : FAIR_SHARE),
+    weather: situation?.weather ?? weatherOf(chance, crowd ? CROWDED_FAIR_SHARE : FAIR_SHARE),
     accounts,
     reactions: reactionsFor(accounts),
     inputs: inputs.filter(isKept),
@@ -155,7 +157,8 @@ export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
       state: stateOf(crowd),
       crowd,
       // A list pays while several tasks run at once.
-      taskMs: chance.pick("task duration", [crowd ? 20_000 : 1_500, 8_000, 40_000]),
+      taskMs:
+        situation?.taskMs ?? chance.pick("task duration", [crowd ? 20_000 : 1_500, 8_000, 40_000]),
       skewMs: chance.between("skew provider", -MAX_SKEW_MS, MAX_SKEW_MS),
     },
     jobAccount: chance.pick("jobs of", [LOCAL, LOCAL, BLIND]),

@@ -4,7 +4,7 @@ import { A, B } from "./actors.ts";
 
 export const OTHER_SUSPENDED = "6c6aa80f-7836-4dc2-a2ae-125e248be478";
 const ACTIVE = "6c6aa80f-7836-4dc2-a2ae-125e248be477";
-const POOL_A = "9fccf0a3-c0de-441d-9afd-2b9b58b08b9f";
+export const POOL_A = "9fccf0a3-c0de-441d-9afd-2b9b58b08b9f";
 const POOL_B = "9fccf0a3-c0de-441d-9afd-2b9b58b08ba0";
 const VOLUMES = ["3ed9e2ce-f906-47fb-ba32-c25a3f63df4f", "3ed9e2ce-f906-47fb-ba32-c25a3f63df50"];
 
