@@ -538,10 +538,11 @@ export const MUTATIONS: readonly Mutation[] = [
     invariant: 6,
   },
   {
-    name: "requests in line are served in reverse order",
+    name: "a reserved permit is used more than once",
     file: "provider/rate-limiter.ts",
-    find: "waiters = [...waiters, waiter];",
-    replace: "waiters = [waiter, ...waiters];",
+    find: "      permits.reserved -= 1;\n",
+    replace: "",
+    invariant: 6,
   },
   {
     name: "an aborted request stays in line",
@@ -586,10 +587,10 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "if (until === before.blockedUntil) return rateLimit;",
   },
   {
-    name: "the probe of a refused key is not recorded",
+    name: "a failed read of the key is kept for ever",
     file: "provider/api-key.ts",
-    find: "key: { ...key, nextProbeAt: now + PROBE_INTERVAL_MS } }",
-    replace: "key }",
+    find: "      cached = undefined;\n",
+    replace: "",
   },
   {
     name: "a refused key counts for all before it is read again",
