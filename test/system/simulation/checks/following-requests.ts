@@ -12,6 +12,7 @@ import {
 import {
   hasEnded,
   isListOfTasks,
+  type ShownTask,
   type TaskItem,
   taskIdIn,
   taskItemOf,
@@ -21,6 +22,8 @@ import {
 const POLLER_ITEM = `lease#${POLLER_LEASE}`;
 /** From this many tasks on, a list is cheaper than reading each; the engine lists from five on. */
 const MANY_TASKS = 10;
+/** Less than the shortest pause between two checks of a task, 2 s less a quarter. */
+const SHORTEST_PAUSE_MS = 1_400;
 /** A crash delays a task's record. The engine lists tasks from a minute before it; clocks differ. */
 const LATE_RECORD_MS = 30_000;
 
@@ -29,30 +32,34 @@ type Name = { readonly name: string };
 /** What one machine does about the tasks of one account; instants are numbers of events so far. */
 interface Rounds {
   readonly itemReadAt: Map<string, number>;
-  /** Open tasks whose items it read since its last request. */
-  fresh: Set<string>;
-  /** The tasks of its last round, and when that began to ask. */
-  round: ReadonlySet<string>;
+  /** Items of open tasks that it read since its last request: their keys by task. */
+  fresh: Map<string, Set<string>>;
+  /** The tasks of its last round, likewise, and when that began to ask. */
+  round: ReadonlyMap<string, ReadonlySet<string>>;
   roundAt: number;
   list: ListRead | undefined;
   /** When it was shown the end of a task that it checked. */
   readonly endShownAt: Map<string, number>;
+  /** When the provider answered for an item's task, epoch ms, by the item's key. */
+  readonly answeredAt: Map<string, number>;
 }
 
 const noRounds = (): Rounds => ({
   itemReadAt: new Map(),
-  fresh: new Set(),
-  round: new Set(),
+  fresh: new Map(),
+  round: new Map(),
   roundAt: 0,
   list: undefined,
   endShownAt: new Map(),
+  answeredAt: new Map(),
 });
 
 /**
  * Following costs no request without need. A round of a machine reads the items of its tasks first, and
  * then asks the provider: for a list if that pays, and then for those tasks that the list does not show.
  */
-export const watchFollowingRequests = ({ ledger, provider, chronicle }: Cloud): void => {
+export const watchFollowingRequests = (cloud: Cloud): void => {
+  const { ledger, provider, chronicle, timeline } = cloud;
   const rounds = new Map<string, Rounds>();
   /** The items of a task by their keys, by account and task. */
   const itemsOf = new Map<string, Map<string, TaskItem>>();
@@ -78,12 +85,18 @@ export const watchFollowingRequests = ({ ledger, provider, chronicle }: Cloud): 
     const own = roundsOf(task.account, by);
     events += 1;
     own.itemReadAt.set(task.id, events);
-    own.fresh.add(task.id);
+    // The round before ended without a request.
+    if (own.fresh.get(task.id)?.has(item.key)) own.fresh = new Map();
+    own.fresh.set(task.id, (own.fresh.get(task.id) ?? new Set()).add(item.key));
   });
 
   /** A run that ends leaves to the next one what it was shown last. */
   const forgetEnds = ({ name }: Name): void => {
-    for (const [key, own] of rounds) if (key.startsWith(`${name} `)) own.endShownAt.clear();
+    for (const [key, own] of rounds) {
+      if (!key.startsWith(`${name} `)) continue;
+      own.endShownAt.clear();
+      own.answeredAt.clear();
+    }
   };
 
   ledger.onWrite((item, _previous, by) => {
@@ -107,6 +120,30 @@ export const watchFollowingRequests = ({ ledger, provider, chronicle }: Cloud): 
     else brokenIfCalm(`${round.size} tasks of ${account} were read without a list`);
   };
 
+  const beginRound = (own: Rounds): void => {
+    if (own.fresh.size === 0) return;
+    own.round = own.fresh;
+    own.fresh = new Map();
+    own.roundAt = events;
+  };
+
+  /** One answer serves all commands that wait for a task, except that of a list with an unreadable page. */
+  const readTooSoon = (account: string, id: string, { round, answeredAt, list }: Rounds): void => {
+    if (list?.last === "refused") return;
+    for (const item of round.get(id) ?? []) {
+      const sinceMs = timeline.now() - (answeredAt.get(item) ?? 0);
+      const text = `task ${account}/${id} was read again after ${sinceMs} ms`;
+      if (sinceMs < SHORTEST_PAUSE_MS) broken(text);
+    }
+  };
+
+  /** A list also shows tasks of other rounds, which it was not requested for. */
+  const noteAnswer = (task: ShownTask, { round, endShownAt, answeredAt }: Rounds): void => {
+    const items = round.get(task.id);
+    if (items && hasEnded(task)) endShownAt.set(task.id, events);
+    for (const item of items ?? []) answeredAt.set(item, timeline.now());
+  };
+
   const readAlone = (account: string, id: string, own: Rounds): void => {
     const name = `${account}/${id}`;
     const items = [...(itemsOf.get(name)?.values() ?? [])];
@@ -127,17 +164,16 @@ export const watchFollowingRequests = ({ ledger, provider, chronicle }: Cloud): 
     if (method !== "GET" || (id === undefined && !isListOfTasks(url))) return;
     const own = roundsOf(account, caller);
     events += 1;
-    if (own.fresh.size > 0) {
-      own.round = own.fresh;
-      own.fresh = new Set();
-      own.roundAt = events;
-    }
+    beginRound(own);
     if (id !== undefined) {
+      if (!caller.hasJumped()) readTooSoon(account, id, own);
       readAlone(account, id, own);
       return;
     }
     const problem = problemOfPage(own.list, url);
     if (problem) broken(`${caller.name} ${problem}`);
+    if (account === BLIND)
+      broken(`${caller.name} requested a list, which ${account} does not have`);
     own.list = listAsked(own.list, url, events);
   });
 
@@ -145,10 +181,7 @@ export const watchFollowingRequests = ({ ledger, provider, chronicle }: Cloud): 
     const own = roundsOf(account, caller);
     events += 1;
     const shown = whole?.status === 200 ? tasksShown(url, whole.text) : undefined;
-    // A list also shows tasks of other rounds, which it was not requested for.
-    for (const task of shown ?? []) {
-      if (hasEnded(task) && own.round.has(task.id)) own.endShownAt.set(task.id, events);
-    }
+    for (const task of shown ?? []) noteAnswer(task, own);
     if (!isListOfTasks(url) || !own.list) return;
     own.list = listShown(own.list, { status, page: shown, open: whole?.open });
     for (const name of metInList(own.list)) chronicle.met.add(name);

@@ -16,8 +16,9 @@ const OLDEST_MS = -10 * 60 * MINUTE_MS;
 /** A task of another client, in the lists of our account. */
 export interface ForeignTask {
   readonly id: string;
-  /** When it was created, and when it ends, ms after the start. */
+  /** When it was created, begins and ends, ms after the start. */
   readonly createdMs: number;
+  readonly begunMs: number;
   readonly endsMs: number;
   readonly end: "FINISHED" | "ERROR";
   readonly project: number;
@@ -51,7 +52,8 @@ const foreignOf = (chance: Chance, count: number): readonly ForeignTask[] =>
     const endsMs = 2 * MINUTE_MS + Math.round(chance.fraction(`ends ${index}`) * 12 * MINUTE_MS);
     const end = index % 9 === 0 ? "ERROR" : "FINISHED";
     const { project_id: project } = index % 2 === 0 ? A : B;
-    return { id, createdMs, endsMs, end, project };
+    const begunMs = createdMs + (index % 4 === 0 ? MINUTE_MS : 0);
+    return { id, createdMs, begunMs, endsMs, end, project };
   }).sort((a, b) => a.createdMs - b.createdMs);
 
 const ask = (

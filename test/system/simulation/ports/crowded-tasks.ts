@@ -15,8 +15,11 @@ const ownListSchema = z.object({ results: z.array(ownTaskSchema) });
 interface Entry {
   readonly id: string;
   readonly createdAt: number;
+  /** Before, it is NEW. */
+  readonly begunAt: number;
   readonly endedAt: number;
-  /** Its record, as the list shows it while it runs. */
+  /** Its record, as the list shows it before it begins, and while it runs. */
+  readonly waiting: string;
   readonly running: string;
   readonly ended: string;
   readonly end: string;
@@ -55,7 +58,6 @@ export interface CrowdedTasks {
 
 const NOT_FOUND: Answer = { status: 404, text: '{"message":"task not found"}' };
 const FORBIDDEN: Answer = { status: 403, text: '{"message":"no right to list tasks"}' };
-const OPEN = ["NEW", "RUNNING"];
 const TASK_PATH = /\/tasks\/([^/]+)$/;
 const LIST_PATH = /\/cloud\/v1\/tasks$/;
 
@@ -74,7 +76,9 @@ const entryOf = (own: OwnTask): Entry => {
   return {
     id: own.id,
     createdAt: Date.parse(own.created_on),
+    begunAt: own.state === "NEW" ? Number.POSITIVE_INFINITY : 0,
     endedAt: hasEnded ? Date.parse(own.finished_on ?? own.created_on) : Number.POSITIVE_INFINITY,
+    waiting: JSON.stringify(own),
     running: JSON.stringify(hasEnded ? running : own),
     ended: JSON.stringify(own),
     end: own.state,
@@ -95,7 +99,9 @@ export const createCrowdedTasks = ({
     return {
       id: task.id,
       createdAt: STARTS_AT + task.createdMs,
+      begunAt: STARTS_AT + task.begunMs,
       endedAt: STARTS_AT + task.endsMs,
+      waiting: recordOf(task, "NEW", isWhole),
       running: recordOf(task, "RUNNING", isWhole),
       ended: recordOf(task, task.end, isWhole),
       end: task.end,
@@ -107,7 +113,8 @@ export const createCrowdedTasks = ({
   const single = (task: ForeignTask, at: number): Answer => {
     const afterMs = at - STARTS_AT;
     if (afterMs < task.createdMs) return NOT_FOUND;
-    const state = afterMs < task.endsMs ? "RUNNING" : task.end;
+    const open = afterMs < task.begunMs ? "NEW" : "RUNNING";
+    const state = afterMs < task.endsMs ? open : task.end;
     return { status: 200, text: recordOf(task, state, true) };
   };
 
@@ -121,8 +128,12 @@ export const createCrowdedTasks = ({
     const known = [...others, ...own].filter(({ createdAt }) => createdAt <= at - lagMs.start);
     const isOpen = ({ endedAt }: Entry): boolean => endedAt > at - lagMs.end;
     const states = query.getAll("state");
+    const stateOf = (entry: Entry): string => {
+      if (!isOpen(entry)) return entry.end;
+      return at < entry.begunAt ? "NEW" : "RUNNING";
+    };
     const isWanted = (entry: Entry): boolean =>
-      states.length === 0 || (isOpen(entry) ? OPEN : [entry.end]).some((it) => states.includes(it));
+      states.length === 0 || states.includes(stateOf(entry));
     const from = Date.parse(query.get("from_timestamp") ?? "1970-01-01");
     const to = Date.parse(query.get("to_timestamp") ?? "9999-12-31");
     const wanted = known
@@ -135,8 +146,8 @@ export const createCrowdedTasks = ({
     if (page.some((entry) => entry.endedAt <= at && isOpen(entry)))
       met.add("list has an ended task");
     const shown = page.map((entry) => {
-      const isRunning = isOpen(entry) && (entry.endedAt > at || !showsEnded);
-      return isRunning ? entry.running : entry.ended;
+      if (!isOpen(entry) || (entry.endedAt <= at && showsEnded)) return entry.ended;
+      return at < entry.begunAt ? entry.waiting : entry.running;
     });
     let open: ReadonlyMap<string, number> | undefined;
     return {
