@@ -64,7 +64,30 @@ const watchProbes = ({ ledger, provider, chronicle, timeline, keys }: Cloud): vo
   });
 };
 
+/**
+ * A refused key counts as accepted only after a request that left later and was not refused: an answer to an older one
+ * says nothing.
+ */
+const watchAcceptance = ({ ledger, provider, chronicle }: Cloud): void => {
+  /** When a machine's newest answered request left, by account and machine, epoch ms on its own clock. */
+  const lastAnswered = new Map<string, number>();
+  provider.onReply(({ account, caller: { name }, status, sentAt }) => {
+    const id = `${account}: ${name}`;
+    if (status !== 401) lastAnswered.set(id, Math.max(sentAt, lastAnswered.get(id) ?? 0));
+  });
+  ledger.onWrite(({ key, value }, previous, { name }) => {
+    const before = keySchema.safeParse(previous?.value).data?.key;
+    if (!key.startsWith(PREFIX) || before?.state !== "refused") return;
+    if (keySchema.parse(value).key.state === "refused") return;
+    const account = key.slice(PREFIX.length);
+    if ((lastAnswered.get(`${account}: ${name}`) ?? 0) > before.since) return;
+    const text = `${name} takes the key of ${account} for accepted by an answer from before its refusal`;
+    chronicle.violations.push({ invariant: 0, text });
+  });
+};
+
 export const watchKeys = (cloud: Cloud): void => {
+  watchAcceptance(cloud);
   watchNotes(cloud);
   watchProbes(cloud);
 };

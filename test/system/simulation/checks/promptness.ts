@@ -36,8 +36,10 @@ const delaysOf = async (cloud: Cloud, command: Ended): Promise<readonly string[]
 };
 
 /** The end of its tasks, if it was found later than their age allows. */
-const lateEndOf = ({ chronicle, plan }: Cloud, { key, state }: Ended): readonly string[] => {
+const lateEndOf = (cloud: Cloud, { key, state }: Ended): readonly string[] => {
+  const { chronicle, plan, faults } = cloud;
   const { taskMs } = plan.provider;
+  if (faults.struck.some(({ place }) => place.startsWith("fetch GET"))) return [];
   const begun = chronicle.effects.findLast(
     ({ command, taskIds }) => command === key && taskIds.length > 0,
   );

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseWireJson } from "../../../../lib/contract/json.ts";
 import { commands } from "../../../../lib/engine/command.ts";
 import { tasks } from "../../../../lib/engine/task.ts";
 import { priceItems } from "../../../../lib/jobs/prices/price.ts";
@@ -9,6 +10,7 @@ import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 import type { Caller } from "../cloud/observed-ledger.ts";
 import { BLIND } from "../plan/actors.ts";
+import type { ConfigVersion } from "../plan/configs.ts";
 
 /** Largest error of an operator's clock, ms. */
 const MAX_SKEW_MS = 5 * 60_000;
@@ -34,6 +36,8 @@ const appliedSchema = z.object({
 });
 const rejectedSchema = z.object({ rejections: z.array(z.object({ rejectedAt: z.number() })) });
 const priceSchema = z.object({ lastRun: z.object({ bucket: z.string() }) });
+
+type Sent = { readonly method: string; readonly body: string };
 
 /** A write with the text of the rule that it breaks; undefined when the rule holds. */
 type Rule = (
@@ -140,12 +144,22 @@ const RULES: readonly (readonly [invariant: number, rule: Rule])[] = [
   [1, isNewer],
 ];
 
+const changeSchema = z.object({ bucket_name: z.string(), bytes: z.coerce.string().optional() });
+
+/** Whether a version of the config wants the change. */
+const isWantedBy = ({ wanted }: ConfigVersion, { method, body }: Sent): boolean => {
+  if (!wanted) return false;
+  const { bucket_name, bytes } = changeSchema.parse(parseWireJson(body));
+  const found = wanted.find((each) => each.bucket_name === bucket_name);
+  return method === "DELETE" ? !found : found?.bytes === bytes;
+};
+
 /**
- * Only the holder of the lease changes thresholds, by a config that was the newest when it took the lease. Where the
- * provider lists none, the change is recorded before it is sent.
+ * Only the holder of the lease changes thresholds, as a config wants that was the newest when it took the lease, or a
+ * newer one. Where the provider lists none, the change is recorded before it is sent.
  */
 const watchSyncs = (cloud: Cloud): void => {
-  const { provider, ledger, faults, chronicle, jobAccount, configs } = cloud;
+  const { provider, ledger, faults, chronicle, jobAccount, configs, versions } = cloud;
   const leaseKey = `lease#${thresholdsLease(jobAccount)}`;
   let holder: string | undefined;
   let newest: string | undefined;
@@ -154,11 +168,11 @@ const watchSyncs = (cloud: Cloud): void => {
     holder = by.name;
     newest = configs.newest()?.version;
   });
-  const broken = function* (name: string, now: number): Generator<string> {
+  const broken = function* (name: string, now: number, sent: Sent): Generator<string> {
     const isHeld = holder === name && (leaseIn(ledger.items.get(leaseKey))?.until ?? 0) > now;
     if (!isHeld) yield "without the lease";
-    const wasRead = configs.lastReadBy(name);
-    if (wasRead !== newest && wasRead !== configs.newest()?.version)
+    const current = versions.filter(({ number }) => number >= Number(newest));
+    if (!current.some((version) => isWantedBy(version, sent)))
       yield "by a config that was replaced before";
     const { applied } = appliedSchema.parse(
       ledger.items.get(`${thresholdSyncs.kind}#${jobAccount}`)?.value,
@@ -166,10 +180,10 @@ const watchSyncs = (cloud: Cloud): void => {
     if (jobAccount === BLIND && !applied?.some(({ open }) => open))
       yield "that it has not recorded";
   };
-  provider.onRequest(({ caller, isJobMutation }) => {
+  provider.onRequest(({ caller, isJobMutation, ...sent }) => {
     if (!isJobMutation || caller.hasJumped() || faults.struck.some(({ kind }) => kind === "frozen"))
       return;
-    for (const how of broken(caller.name, caller.clock.now())) {
+    for (const how of broken(caller.name, caller.clock.now(), sent)) {
       chronicle.violations.push({ invariant: 7, text: `${caller.name} changes thresholds ${how}` });
     }
   });

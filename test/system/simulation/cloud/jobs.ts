@@ -28,7 +28,10 @@ export const schedulesOf = ({ plan, chance }: Surroundings): readonly FunctionSc
     ...(plan.versions.length > 0
       ? [every(TICKS["sync-thresholds"], DRIFT_MS, Math.max(DRIFT_MS, firstConfigMs + 1))]
       : []),
-    ...(chance.happens("prices", 0.2) ? [every(TICKS["snapshot-prices"], plan.pricesMs)] : []),
+    // Prices are read at once, so that slow answers cross each other.
+    ...(chance.happens("prices", plan.provider.replyMs === undefined ? 0.2 : 0.8)
+      ? [every(TICKS["snapshot-prices"], plan.pricesMs)]
+      : []),
     ...(chance.happens("AI tasks", 0.2)
       ? [every(TICKS["watch-ai-tasks"], periodMsOf("ai-tasks"))]
       : []),

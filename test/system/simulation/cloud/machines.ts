@@ -109,7 +109,8 @@ export const startMachine = (
     timeline,
     chance,
     leaves: (sent) => around.provider.leaves(sent, sandbox),
-    received: (...got) => around.provider.received(sandbox, ...got),
+    ...around.plan.provider,
+    received: (got) => around.provider.received(sandbox, got),
   });
   const shared = {
     ...hostilePorts,

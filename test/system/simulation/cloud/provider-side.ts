@@ -9,7 +9,7 @@ import { CONFIG_STORAGE } from "../plan/configs.ts";
 import { TAG_VALUES } from "../plan/guards.ts";
 import type { ProviderPlan } from "../plan/plan.ts";
 import { createCrowdedTasks } from "../ports/crowded-tasks.ts";
-import type { Answer, Sent } from "../ports/provider.ts";
+import type { Answer, Received, Sent } from "../ports/provider.ts";
 import type { TaskFates } from "../ports/task-fates.ts";
 import { API_KEY, type ApiKeys } from "./api-keys.ts";
 import type { Chronicle } from "./chronicle.ts";
@@ -41,6 +41,7 @@ interface Leaving {
   readonly isJobMutation: boolean;
   readonly method: string;
   readonly url: URL;
+  readonly body: string;
   /** Whether the provider accepts its key. */
   readonly isKeyAccepted: boolean;
 }
@@ -65,6 +66,8 @@ interface Reply {
   readonly account: string;
   readonly url: URL;
   readonly status: number;
+  /** When the request left, epoch ms on the caller's clock. */
+  readonly sentAt: number;
   /** The provider's answer; absent when another response came in its place, or the answer was damaged. */
   readonly whole: Answer | undefined;
 }
@@ -215,7 +218,7 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
       refusalListeners.push(listener);
     },
     /** Reports what a machine received: a refusal of its key, a request for a pause, or tasks. */
-    received: (caller: Caller, request: Request, response: Response, whole?: Answer): void => {
+    received: (caller: Caller, { request, response, whole, sentAt }: Received): void => {
       const account = accountAt(request.url);
       const { status, headers } = response;
       if (status === 401) {
@@ -226,7 +229,7 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
         for (const listener of pauseListeners) listener({ caller, account, pauseMs });
       }
       for (const listener of replyListeners) {
-        listener({ caller, account, url: new URL(request.url), status, whole });
+        listener({ caller, account, url: new URL(request.url), status, whole, sentAt });
       }
     },
     ask,
@@ -256,6 +259,7 @@ export const openProviderSide = async (options: ProviderSideOptions) => {
           isJobMutation,
           method,
           url: new URL(url),
+          body: one.body,
           isKeyAccepted: isAccepted,
         });
       }

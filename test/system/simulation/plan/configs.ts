@@ -51,15 +51,26 @@ const INVALID = [
  * Config versions of a run; most runs have none, because pruning conflicts with commands on storage
  * events.
  */
-export const configsOf = (chance: Chance, isPossible: boolean): readonly ConfigVersion[] => {
-  if (!isPossible || chance.happens("no config", 0.5)) return [];
-  const drafts = Array.from({ length: chance.between("configs", 1, 4) }, (_, index) => {
+export const configsOf = (
+  chance: Chance,
+  isPossible: boolean,
+  isLikely: boolean,
+): readonly ConfigVersion[] => {
+  if (!isPossible || chance.happens("no config", isLikely ? 0 : 0.5)) return [];
+  // A client that corrects itself at once replaces a version while a sync applies it.
+  const isHasty = chance.happens("hasty config", 0.3);
+  const count = chance.between("configs", isHasty ? 3 : 1, isHasty ? 6 : 4);
+  const drafts = Array.from({ length: count }, (_, index) => {
     const number = index + 1;
     const isInvalid = chance.happens(`invalid ${number}`, 0.25);
     const wanted = isInvalid ? undefined : wantedBy(chance, number);
     const isPruning = chance.happens(`prune ${number}`, 0.75);
     return {
-      afterMs: chance.between(`written ${number}`, 0, WRITING_MS),
+      afterMs:
+        isHasty && index % 3 > 0
+          ? chance.between(`written ${number - (index % 3)}`, 0, WRITING_MS) +
+            chance.between(`corrected ${number}`, 20, 1_000)
+          : chance.between(`written ${number}`, 0, WRITING_MS),
       text: wanted ? textOf(wanted, isPruning) : chance.pick(`mistake ${number}`, INVALID),
       wanted,
       isPruning,

@@ -23,8 +23,12 @@ const DEADLINE_MS = 20 * 60_000;
 /** A thousand commands of one lane, one after the other. */
 const CROWDED_DEADLINE_MS = 60 * 60_000;
 /** Part of the runs with hardly any fault. What following may cost is checked in those only. */
-const FAIR_SHARE = 0.08;
+const FAIR_SHARE = 0.1;
 const CROWDED_FAIR_SHARE = 0.35;
+/** Part of the runs with slow answers, which cross each other. */
+const SLOW_SHARE = 0.1;
+/** Part of the runs in which pauses outlast the lease of a sync. */
+const LONG_PAUSE_SHARE = 0.05;
 /** Period of price snapshots, shorter than deployed so that a run has several. */
 const PRICES_MS = 2 * 60_000;
 /** Difference of the provider's clock, ms. */
@@ -38,6 +42,10 @@ export interface ProviderPlan {
   readonly state: State;
   /** Duration of a background task, ms. */
   readonly taskMs: number;
+  /** Longest time of a response on its way, ms; absent: none. */
+  readonly replyMs?: number;
+  /** Shortest and longest pause that it asks for, s; absent: 1 and 40. */
+  readonly pauseSeconds?: readonly [number, number];
   /** Difference of its clock, ms. */
   readonly skewMs: number;
   /** Tasks of other clients, if there are many. */
@@ -139,18 +147,30 @@ export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
     crowd ? CROWDED_DEADLINE_MS : DEADLINE_MS,
   );
   const situation = crowd ? undefined : situationOf(chance);
+  const isPlain = !crowd && !situation;
+  const isSlow = isPlain && chance.happens("slow replies", SLOW_SHARE);
+  const hasLongPauses = isPlain && chance.happens("long pauses", LONG_PAUSE_SHARE);
   const inputs = situation?.inputs ?? [...inputsOf(chance), ...(crowd?.inputs ?? [])];
-  const versions = configsOf(chance, !situation && !inputs.some(isOnStorageEvent));
+  const versions = configsOf(
+    chance,
+    !situation && !inputs.some(isOnStorageEvent),
+    isSlow || hasLongPauses,
+  );
+  const weather = situation?.weather ?? weatherOf(chance, crowd ? CROWDED_FAIR_SHARE : FAIR_SHARE);
   // Leaving inputs out changes nothing about the rest.
   const isKept = ({ id }: { readonly id: string }): boolean => !parts || parts.has(id);
   return {
     chance,
-    weather: situation?.weather ?? weatherOf(chance, crowd ? CROWDED_FAIR_SHARE : FAIR_SHARE),
+    weather: {
+      ...weather,
+      ...(isSlow && { "401": 0.12, "429": 0.1, "429 for long": 0.05 }),
+      ...(hasLongPauses && { "429 for long": 0.3 }),
+    },
     accounts,
     reactions: reactionsFor(accounts),
     inputs: inputs.filter(isKept),
     versions: versions.filter(isKept),
-    formerThreshold: chance.happens("former threshold", 0.3)
+    formerThreshold: chance.happens("former threshold", 0.5)
       ? versions.at(-1)?.wanted?.[0]?.bucket_name
       : undefined,
     provider: {
@@ -159,9 +179,12 @@ export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
       // A list pays while several tasks run at once.
       taskMs:
         situation?.taskMs ?? chance.pick("task duration", [crowd ? 20_000 : 1_500, 8_000, 40_000]),
+      ...(isSlow && { replyMs: 3_000 }),
+      ...(hasLongPauses && { pauseSeconds: [130, 200] as const }),
       skewMs: chance.between("skew provider", -MAX_SKEW_MS, MAX_SKEW_MS),
     },
-    jobAccount: chance.pick("jobs of", [LOCAL, LOCAL, BLIND]),
+    // A sync of the other account cannot begin during a pause: it lists the thresholds first.
+    jobAccount: hasLongPauses ? BLIND : chance.pick("jobs of", [LOCAL, LOCAL, BLIND]),
     watchlist: WATCHLIST,
     pricesMs: PRICES_MS,
     maxReceiveCount: chance.pick("receives", MAX_RECEIVE_COUNTS),

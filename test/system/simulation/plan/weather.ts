@@ -77,7 +77,7 @@ export const WEATHER_KINDS = Object.keys(STORMIEST);
 export const weatherOf = (chance: Chance, fairShare: number): Weather => {
   // No faults, or only faults that cost one more attempt: a slow command in such a run was forgotten.
   if (chance.happens("fair", fairShare))
-    return chance.pick("fair but", [{}, { "no connection": 0.3 }]);
+    return chance.pick("fair but", [{}, { "no connection": 0.5 }]);
   return Object.fromEntries(
     Object.entries(STORMIEST).map(([kind, rate]) => [
       kind,

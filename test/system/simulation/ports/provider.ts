@@ -94,11 +94,25 @@ export interface Answer {
   readonly lose: () => void;
 }
 
+/** A response that a machine receives. */
+export interface Received {
+  readonly request: Request;
+  readonly response: Response;
+  /** The provider's answer without damage; absent when another response came in its place, or it was damaged. */
+  readonly whole: Answer | undefined;
+  /** When the request left, epoch ms on the machine's clock. */
+  readonly sentAt: number;
+}
+
 export interface HostileProviderOptions {
   readonly timeline: VirtualClock;
   readonly chance: Chance;
-  /** Called when a machine receives a response; `whole` is the provider's answer without damage. */
-  readonly received: (request: Request, response: Response, whole: Answer | undefined) => void;
+  /** Longest time of a response on its way, ms. */
+  readonly replyMs?: number;
+  /** Shortest and longest pause that a 429 asks for, s. */
+  readonly pauseSeconds?: readonly [number, number];
+  /** Called when a machine receives a response. */
+  readonly received: (received: Received) => void;
   /** Called when a request leaves. */
   readonly leaves: (sent: Sent) => () => Promise<Answer>;
 }
@@ -106,7 +120,14 @@ export interface HostileProviderOptions {
 /** The provider as a machine reaches it over the network. */
 export const hostileProvider = (
   sandbox: Sandbox,
-  { timeline, chance, leaves, received }: HostileProviderOptions,
+  {
+    timeline,
+    chance,
+    replyMs = 0,
+    pauseSeconds = [1, 40],
+    leaves,
+    received,
+  }: HostileProviderOptions,
 ): Fetch => {
   /** The request takes effect within the ambiguity window, or never; its caller gets no answer. */
   const stall = (place: string, arrive: () => Promise<Answer>): void => {
@@ -129,7 +150,7 @@ export const hostileProvider = (
     if (kind === "stalls" || kind === "frozen") return undefined;
     const answer = kind && ANSWER_LOST.has(kind) ? await arrive() : undefined;
     answer?.lose();
-    const instead = insteadOf(kind, chance.between(`pause ${place}`, 1, 40));
+    const instead = insteadOf(kind, chance.between(`pause ${place}`, ...pauseSeconds));
     if (instead) return { response: instead };
     const given = answer ?? (await arrive());
     const response = damaged(kind, given.status, given.text);
@@ -140,14 +161,19 @@ export const hostileProvider = (
     const body = request.method === "GET" ? "" : await timeline.standStill(() => request.text());
     const { pathname } = new URL(request.url);
     const isMutation = request.method !== "GET" && !pathname.includes("/pricing/");
+    const sentAt = sandbox.clock.now();
     const arrive = leaves({ request, body, isMutation });
     const kinds = [...(isMutation ? MUTATION_KINDS : READ_KINDS), ...KINDS];
-    const got = await sandbox.call(`fetch ${request.method} ${pathname}`, kinds, (kind, place) =>
-      travel(kind, place, arrive),
-    );
+    let delayMs = 0;
+    const got = await sandbox.call(`fetch ${request.method} ${pathname}`, kinds, (kind, place) => {
+      delayMs = chance.between(`reply ${place}`, 0, replyMs);
+      return travel(kind, place, arrive);
+    });
     if (!got) return new Promise<never>(() => {});
+    if (delayMs > 0) await sandbox.clock.sleep(delayMs);
     // A caller that has aborted gets no more answers.
-    if (!request.signal.aborted) received(request, got.response, got.whole);
-    return got.response;
+    const { response, whole } = got;
+    if (!request.signal.aborted) received({ request, response, whole, sentAt });
+    return response;
   };
 };
