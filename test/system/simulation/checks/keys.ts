@@ -20,8 +20,10 @@ const keySchema = z.object({
 });
 
 /** A machine that receives a refusal, and finds no other key, records it for all. */
-const watchNotes = ({ ledger, provider, chronicle, timeline, keys, faults }: Cloud): void => {
+const watchNotes = (cloud: Cloud): void => {
+  const { ledger, provider, chronicle, timeline, keys, faults, limits } = cloud;
   const isUndisturbed = (since: number): boolean =>
+    !limits.struck.some(({ at }) => at >= since) &&
     !faults.struck.some(
       ({ at, place, kind }) => kind === "frozen" || (at >= since && /secrets|budget#/.test(place)),
     );

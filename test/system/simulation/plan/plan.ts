@@ -25,10 +25,30 @@ const CROWDED_DEADLINE_MS = 60 * 60_000;
 /** Part of the runs with hardly any fault. What following may cost is checked in those only. */
 const FAIR_SHARE = 0.1;
 const CROWDED_FAIR_SHARE = 0.35;
-/** Part of the runs with slow answers, which cross each other. */
+/** How a provider behaves in some runs, and the faults that go with it. */
+interface Provider {
+  readonly habits: Pick<ProviderPlan, "replyMs" | "pauseSeconds">;
+  readonly weather: Weather;
+}
+const USUAL: Provider = { habits: {}, weather: {} };
+/** Answers cross each other. */
+const SLOW_REPLIES: Provider = {
+  habits: { replyMs: 3_000 },
+  weather: { "401": 0.12, "429": 0.1, "429 for long": 0.05 },
+};
+/** Pauses outlast the lease of a sync. */
+const LONG_PAUSES: Provider = {
+  habits: { pauseSeconds: [130, 200] },
+  weather: { "429 for long": 0.3 },
+};
 const SLOW_SHARE = 0.1;
-/** Part of the runs in which pauses outlast the lease of a sync. */
 const LONG_PAUSE_SHARE = 0.05;
+
+const providerOf = (chance: Chance): Provider => {
+  if (chance.happens("long pauses", LONG_PAUSE_SHARE)) return LONG_PAUSES;
+  return chance.happens("slow replies", SLOW_SHARE) ? SLOW_REPLIES : USUAL;
+};
+
 /** Period of price snapshots, shorter than deployed so that a run has several. */
 const PRICES_MS = 2 * 60_000;
 /** Difference of the provider's clock, ms. */
@@ -148,24 +168,19 @@ export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
   );
   const situation = crowd ? undefined : situationOf(chance);
   const isPlain = !crowd && !situation;
-  const isSlow = isPlain && chance.happens("slow replies", SLOW_SHARE);
-  const hasLongPauses = isPlain && chance.happens("long pauses", LONG_PAUSE_SHARE);
+  const provider = isPlain ? providerOf(chance) : USUAL;
   const inputs = situation?.inputs ?? [...inputsOf(chance), ...(crowd?.inputs ?? [])];
   const versions = configsOf(
     chance,
     !situation && !inputs.some(isOnStorageEvent),
-    isSlow || hasLongPauses,
+    provider !== USUAL,
   );
   const weather = situation?.weather ?? weatherOf(chance, crowd ? CROWDED_FAIR_SHARE : FAIR_SHARE);
   // Leaving inputs out changes nothing about the rest.
   const isKept = ({ id }: { readonly id: string }): boolean => !parts || parts.has(id);
   return {
     chance,
-    weather: {
-      ...weather,
-      ...(isSlow && { "401": 0.12, "429": 0.1, "429 for long": 0.05 }),
-      ...(hasLongPauses && { "429 for long": 0.3 }),
-    },
+    weather: { ...weather, ...provider.weather },
     accounts,
     reactions: reactionsFor(accounts),
     inputs: inputs.filter(isKept),
@@ -179,12 +194,11 @@ export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
       // A list pays while several tasks run at once.
       taskMs:
         situation?.taskMs ?? chance.pick("task duration", [crowd ? 20_000 : 1_500, 8_000, 40_000]),
-      ...(isSlow && { replyMs: 3_000 }),
-      ...(hasLongPauses && { pauseSeconds: [130, 200] as const }),
+      ...provider.habits,
       skewMs: chance.between("skew provider", -MAX_SKEW_MS, MAX_SKEW_MS),
     },
     // A sync of the other account cannot begin during a pause: it lists the thresholds first.
-    jobAccount: hasLongPauses ? BLIND : chance.pick("jobs of", [LOCAL, LOCAL, BLIND]),
+    jobAccount: provider === LONG_PAUSES ? BLIND : chance.pick("jobs of", [LOCAL, LOCAL, BLIND]),
     watchlist: WATCHLIST,
     pricesMs: PRICES_MS,
     maxReceiveCount: chance.pick("receives", MAX_RECEIVE_COUNTS),
