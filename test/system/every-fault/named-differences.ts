@@ -51,7 +51,10 @@ export const uncounted = (after: RegExp): Difference => ({
   because: "a function without an answer to its write does not count, and no other function may",
 });
 
-export const UNCOUNTED = uncounted(/^(?:killed after|write answer lost) ledger\.write command#/);
+/** The write may also be on its way while the same function is killed at a call for the lane. */
+export const UNCOUNTED = uncounted(
+  /^(?:(?:killed after|write answer lost) ledger\.write command#|killed after ledger\.(?:read|write) lane#)/,
+);
 
 /**
  * Operations that a second request cannot do again: its refusal shows that the first one took effect.
