@@ -132,7 +132,7 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     for (const item of round.get(id) ?? []) {
       const sinceMs = timeline.now() - (answeredAt.get(item) ?? 0);
       const text = `task ${account}/${id} was read again after ${sinceMs} ms`;
-      if (sinceMs < SHORTEST_PAUSE_MS) broken(text);
+      if (sinceMs < SHORTEST_PAUSE_MS) brokenIfCalm(text);
     }
   };
 
