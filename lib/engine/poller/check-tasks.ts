@@ -185,7 +185,7 @@ const checkOpenTasks = async (
     });
   // Without an account no task can be read, and the tasks stay open until their deadline.
   const { reports, isListed } = account
-    ? await readTasks(account, openTasks, deps.random, startRequests())
+    ? await readTasks(account, openTasks, { memory, random: deps.random }, startRequests())
     : NOTHING_SEEN;
   const now = deps.clock.now();
   const pauses = pausesOf(deps, openTasks);

@@ -40,6 +40,8 @@ export interface RunMemory {
   readonly notBefore: Map<string, number>;
   /** Since when the end of a task has been known but not published, epoch ms. */
   readonly unpublishedSince: Map<string, number>;
+  /** Accounts that refuse lists of tasks. */
+  readonly withoutLists: Set<string>;
 }
 
 /** When this run may handle the entry, epoch ms. */

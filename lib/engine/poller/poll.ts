@@ -137,7 +137,11 @@ const lagSeconds = (
  */
 export const pollDue = async (deps: PollerDeps, budget: PollBudget): Promise<void> => {
   const beganAt = deps.clock.now();
-  const memory: RunMemory = { notBefore: new Map(), unpublishedSince: new Map() };
+  const memory: RunMemory = {
+    notBefore: new Map(),
+    unpublishedSince: new Map(),
+    withoutLists: new Set(),
+  };
   const entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
   const request = { name: POLLER_LEASE, by: deps.runner, durationMs: LEASE_MS };
   const lease = entries.length > 0 ? await takeLease(deps, request) : undefined;

@@ -6,6 +6,7 @@ import type { Account } from "../../provider/accounts.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
 import { isSmall } from "../command-events.ts";
 import { isBeside, type Task, type TaskEnd } from "../task.ts";
+import type { RunMemory } from "./due-entries.ts";
 
 /** The result of one check of a task. */
 export type TaskReport =
@@ -74,8 +75,10 @@ const CLOCK_SKEW_MS = 60_000;
 const BEGAN_BEFORE_MS = 24 * 60 * 60 * 1000;
 const MAX_READS_AT_ONCE = 5;
 
-/** Error codes of an API that has no list, none for this key, or none that can be read. */
-const NO_LIST = new Set(["forbidden", "refused", "reply-unexpected", "reply-unreadable"]);
+/** Error codes of an API that has no list, or none for this key. */
+const REFUSED = new Set(["forbidden", "refused"]);
+/** Those, and error codes of a list that cannot be read. */
+const NO_LIST = new Set([...REFUSED, "reply-unexpected", "reply-unreadable"]);
 
 /** Error codes that concern the account rather than the task. */
 const IN_TROUBLE = new Set([
@@ -132,12 +135,16 @@ const beganAt = (task: Task): number =>
 const tryToList = async (
   account: Account,
   tasks: readonly Task[],
+  { withoutLists }: RunMemory,
   signal: AbortSignal,
 ): Promise<Reports | Unreadable | undefined> => {
   try {
     return await listOpen(account, Math.min(...tasks.map(beganAt)), signal);
   } catch (error) {
     const report = reportOfError(error);
+    // A refused list does not show whether the key is valid. While the key counts as refused, a run must not use up
+    // every half-open probe for lists.
+    if (report.kind === "unreadable" && REFUSED.has(report.code)) withoutLists.add(account.name);
     // Without a list, tasks are read one by one. An account in trouble is left alone.
     return report.kind === "unreadable" && !NO_LIST.has(report.code) ? report : undefined;
   }
@@ -176,12 +183,13 @@ const readEach = async (
 export const readTasks = async (
   account: Account,
   tasks: readonly Task[],
-  random: Random,
+  { memory, random }: { readonly memory: RunMemory; readonly random: Random },
   signal: AbortSignal,
 ): Promise<TaskReports> => {
   const ids = [...new Set(tasks.map(({ id }) => id))];
-  const isListWorthIt = account.canList && ids.length >= MIN_TASKS_TO_LIST;
-  const listed = isListWorthIt ? await tryToList(account, tasks, signal) : undefined;
+  const mayList = account.canList && !memory.withoutLists.has(account.name);
+  const isListWorthIt = mayList && ids.length >= MIN_TASKS_TO_LIST;
+  const listed = isListWorthIt ? await tryToList(account, tasks, memory, signal) : undefined;
   if (listed && "kind" in listed) {
     return { reports: new Map(ids.map((id) => [id, listed])), isListed: true };
   }

@@ -690,14 +690,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "tasks are never listed",
     file: "engine/poller/read-tasks.ts",
-    find: "account.canList && ids.length >= MIN_TASKS_TO_LIST",
-    replace: "account.canList && ids.length >= 100_000",
+    find: "mayList && ids.length >= MIN_TASKS_TO_LIST",
+    replace: "mayList && ids.length >= 100_000",
   },
   {
     name: "a list is requested where there is none",
     file: "engine/poller/read-tasks.ts",
-    find: "account.canList && ids.length >= MIN_TASKS_TO_LIST",
-    replace: "ids.length >= MIN_TASKS_TO_LIST",
+    find: "const mayList = account.canList && ",
+    replace: "const mayList = ",
   },
   {
     name: "a listed task is read again by itself",

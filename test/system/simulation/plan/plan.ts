@@ -167,8 +167,7 @@ export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
     crowd ? CROWDED_DEADLINE_MS : DEADLINE_MS,
   );
   const situation = crowd ? undefined : situationOf(chance);
-  const isPlain = !crowd && !situation;
-  const provider = isPlain ? providerOf(chance) : USUAL;
+  const provider = situation ? USUAL : providerOf(chance);
   const inputs = situation?.inputs ?? [...inputsOf(chance), ...(crowd?.inputs ?? [])];
   const versions = configsOf(
     chance,

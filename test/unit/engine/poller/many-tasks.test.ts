@@ -128,6 +128,17 @@ describe("from five tasks on", () => {
     expect(end).toMatchObject({ detailType: "CommandSucceeded", data: { durationMs: 31_000 } });
   });
 
+  test("a run requests a refused list once, also when the tasks are due together again", async () => {
+    const { world, provider } = await start(5);
+    provider.answer(LIST, () => json(403, { message: "no" }));
+    provider.answer(READ, () => json(429, {}, { "retry-after": "20" }));
+
+    await world.poll();
+
+    expect(provider.count(LIST)).toBe(1);
+    expect(provider.count(READ)).toBeGreaterThan(5);
+  });
+
   test("an account in trouble gets no further request", async () => {
     const { world, provider } = await start(5);
     provider.answer(LIST, () => json(503, {}));
