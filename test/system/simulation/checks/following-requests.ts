@@ -21,7 +21,7 @@ import {
 
 const POLLER_ITEM = `lease#${POLLER_LEASE}`;
 /** From this many tasks on, a list is cheaper than reading each; the engine lists from five on. */
-const MANY_TASKS = 10;
+const MANY_TASKS = 6;
 /** Less than the shortest pause between two checks of a task, 2 s less a quarter. */
 const SHORTEST_PAUSE_MS = 1_400;
 /** A crash delays a task's record. The engine lists tasks from a minute before it; clocks differ. */
@@ -127,8 +127,10 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     own.roundAt = events;
   };
 
-  /** One answer serves all commands that wait for a task; after a list some tasks may be read again. */
-  const readTooSoon = (account: string, id: string, { round, answeredAt }: Rounds): void => {
+  /** One answer serves all commands that wait for a task. A round may read it after a list with an unreadable page. */
+  const readTooSoon = (account: string, id: string, own: Rounds): void => {
+    const { round, roundAt, answeredAt, list } = own;
+    if (list && list.beganAt >= roundAt) return;
     for (const item of round.get(id) ?? []) {
       const sinceMs = timeline.now() - (answeredAt.get(item) ?? 0);
       const text = `task ${account}/${id} was read again after ${sinceMs} ms`;
@@ -137,14 +139,10 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
   };
 
   /** A list also shows tasks of other rounds, which it was not requested for. */
-  const noteAnswer = (
-    task: ShownTask,
-    isAlone: boolean,
-    { round, endShownAt, answeredAt }: Rounds,
-  ): void => {
+  const noteAnswer = (task: ShownTask, { round, endShownAt, answeredAt }: Rounds): void => {
     const items = round.get(task.id);
     if (items && hasEnded(task)) endShownAt.set(task.id, events);
-    if (isAlone) for (const item of items ?? []) answeredAt.set(item, timeline.now());
+    for (const item of items ?? []) answeredAt.set(item, timeline.now());
   };
 
   const readAlone = (account: string, id: string, own: Rounds): void => {
@@ -184,7 +182,7 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     const own = roundsOf(account, caller);
     events += 1;
     const shown = whole?.status === 200 ? tasksShown(url, whole.text) : undefined;
-    for (const task of shown ?? []) noteAnswer(task, !isListOfTasks(url), own);
+    for (const task of shown ?? []) noteAnswer(task, own);
     if (!isListOfTasks(url) || !own.list) return;
     own.list = listShown(own.list, { status, page: shown, open: whole?.open });
     for (const name of metInList(own.list)) chronicle.met.add(name);
