@@ -100,8 +100,9 @@ export const createAccountClient = (
   /** Records that the provider has accepted the key of a request, if the account's key counts as refused. */
   const noteAccepted = async ({ sentAt }: Attempt): Promise<void> => {
     if (!rateLimiter.isKeyRefused()) return;
-    const accept = { now: clock.now(), sentAt };
-    await changeAccountState(ports, account, (state) => acceptKey(state, accept));
+    await changeAccountState(ports, account, (state) =>
+      acceptKey(state, { now: clock.now(), sentAt }),
+    );
   };
 
   /** Records what an error says about the account. */

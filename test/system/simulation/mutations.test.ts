@@ -15,7 +15,10 @@ test("every planted bug has one name and one place", () => {
   expect(Object.keys(SEEDS)).toEqual(MUTATIONS.map(({ name }) => name));
 });
 
-test.each(MUTATIONS.filter(({ name }) => SEEDS[name] !== null))("finds that $name", async (bug) => {
+/** Every third bug. All of them would take a minute and a half; `npm run test:bugs -- --noted` runs them. */
+const SAMPLE = MUTATIONS.filter(({ name }, index) => index % 3 === 0 && SEEDS[name] !== null);
+
+test.each(SAMPLE)("finds that $name", async (bug) => {
   const simulation = await builds.build(bug);
 
   const found = await seek({ simulation, invariant: bug.invariant, seeds: [SEEDS[bug.name] ?? 0] });

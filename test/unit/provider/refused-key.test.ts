@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { createGate } from "../../support/gate.ts";
 import { json } from "../../support/provider.ts";
 import { type AccountWorld, createAccountWorld, FIRST_KEY, SECOND_KEY } from "./account-world.ts";
 import { everythingIn } from "./open-client.ts";
@@ -139,6 +140,36 @@ describe("when the key is accepted again", () => {
       "AccountKeyRefused",
       "AccountKeyAccepted",
     ]);
+  });
+
+  test("but refused again while a process is suspended, the process changes nothing", async () => {
+    const gate = createGate();
+    world = await createAccountWorld({ around: gate.around });
+    startedAt = world.clock.now();
+    const [suspended, other] = [world.open(), world.open()];
+    world.accept();
+    await world.read(suspended);
+    await until(30_000);
+    world.accept(FIRST_KEY);
+    const held = new Promise<ReturnType<typeof gate.hold>>((resolve) => {
+      world.answerNext(() => {
+        resolve(gate.hold("ledger.read budget#"));
+        return undefined;
+      });
+    });
+    const probe = world.read(suspended);
+    const { reached, open } = await held;
+    await reached;
+    await until(61_000);
+    await world.read(other);
+    world.accept();
+    await until(130_000);
+    await world.read(other);
+
+    open();
+
+    expect(await probe).toBe("answered");
+    expect((await world.rateLimit())?.key.state).toBe("refused");
   });
 
   test("and is refused later, a new episode begins", async () => {

@@ -12,7 +12,7 @@ import type { Found, Search } from "./seek.ts";
  * Plants each bug of the registry in turn and runs fresh seeds until one finds it. Prints a table. `--bug TEXT` keeps
  * the bugs with that text in their names, and may be repeated. `--note` writes a seed for each bug into seeds.json as
  * soon as it is known: the noted one if it still finds the bug, else the first of seeds 1 to N. So a hunt that was ended
- * early goes on where it was. Exits with status 1 when a bug was not found.
+ * early goes on where it was. `--noted` runs the noted seeds only. Exits with status 1 when a bug was not found.
  */
 
 const WORKER = fileURLToPath(new URL("./seeker.mjs", import.meta.url));
@@ -28,11 +28,13 @@ const { values } = parseArgs({
     seeds: { type: "string", default: "1000" },
     from: { type: "string", default: String(randomInt(MAX_SEED)) },
     note: { type: "boolean", default: false },
+    noted: { type: "boolean", default: false },
   },
 });
 const noted: Record<string, number | null> = JSON.parse(readFileSync(SEEDS, "utf8"));
 const first = values.note ? 1 : Number(values.from);
-const fresh = Array.from({ length: Number(values.seeds) }, (_, index) => first + index);
+const count = values.noted ? 0 : Number(values.seeds);
+const fresh = Array.from({ length: count }, (_, index) => first + index);
 const bugs = MUTATIONS.filter(({ name }) => values.bug.some((text) => name.includes(text)));
 const left = [...bugs];
 const results = new Map<Mutation, Found | null>();
@@ -73,7 +75,7 @@ const hunt = async (): Promise<void> => {
     const { name, invariant } = bug;
     const simulation = await builds.build(bug);
     const worker = fork(WORKER);
-    const known = values.note ? (noted[name] ?? undefined) : undefined;
+    const known = values.note || values.noted ? (noted[name] ?? undefined) : undefined;
     const seeds = [...(known === undefined ? [] : [known]), ...fresh];
     const found = await search(worker, { simulation, invariant, seeds });
     worker.kill();
@@ -83,12 +85,14 @@ const hunt = async (): Promise<void> => {
   }
 };
 
-process.stdout.write(`seeds ${first} to ${first + fresh.length - 1}\n`);
+process.stdout.write(values.noted ? "noted seeds\n" : `seeds ${first} to ${first + count - 1}\n`);
 await Promise.all(Array.from({ length: availableParallelism() }, hunt));
 await builds.close();
 const found = [...results.values()].flatMap((each) => each?.needed ?? []);
 const within = (count: number): number => found.filter((needed) => needed <= count).length;
 process.stdout.write(
-  `${bugs.length} bugs: ${within(400)} found within 400 seeds, ${found.length} within ${fresh.length}\n`,
+  values.noted
+    ? `${bugs.length} bugs: ${found.length} found by their noted seeds\n`
+    : `${bugs.length} bugs: ${within(400)} found within 400 seeds, ${found.length} within ${count}\n`,
 );
 process.exitCode = found.length < bugs.length ? 1 : 0;
