@@ -22,20 +22,40 @@ const MAX_SEED = 2 ** 31;
 /** A mutation may cause an endless loop. */
 const LIMIT_MS = 15 * 60_000;
 
-const { values } = parseArgs({
-  options: {
-    bug: { type: "string", multiple: true, default: [""] },
-    seeds: { type: "string", default: "1000" },
-    from: { type: "string", default: String(randomInt(MAX_SEED)) },
-    note: { type: "boolean", default: false },
-    noted: { type: "boolean", default: false },
-  },
-});
+const refuse = (problem: string): never => {
+  process.stderr.write(
+    `${problem}\nusage: npm run test:bugs -- [--bug TEXT]... [--seeds N] [--from N] [--note | --noted]\n`,
+  );
+  process.exit(2);
+};
+
+const readOptions = () => {
+  try {
+    return parseArgs({
+      options: {
+        bug: { type: "string", multiple: true, default: [""] },
+        seeds: { type: "string", default: "1000" },
+        from: { type: "string", default: String(randomInt(MAX_SEED)) },
+        note: { type: "boolean", default: false },
+        noted: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+};
+
+const values = readOptions();
+for (const option of ["seeds", "from"] as const) {
+  const text = values[option];
+  if (!/^\d{1,15}$/.test(text)) refuse(`--${option} must be a whole number from 0, not "${text}"`);
+}
 const noted: Record<string, number | null> = JSON.parse(readFileSync(SEEDS, "utf8"));
 const first = values.note ? 1 : Number(values.from);
 const count = values.noted ? 0 : Number(values.seeds);
 const fresh = Array.from({ length: count }, (_, index) => first + index);
 const bugs = MUTATIONS.filter(({ name }) => values.bug.some((text) => name.includes(text)));
+if (bugs.length === 0) refuse(`no planted bug has "${values.bug.join('" or "')}" in its name`);
 const left = [...bugs];
 const results = new Map<Mutation, Found | null>();
 const builds = await openMutatedBuilds();
