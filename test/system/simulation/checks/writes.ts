@@ -168,12 +168,16 @@ const watchSyncs = (cloud: Cloud): void => {
     holder = by.name;
     newest = configs.newest()?.version;
   });
+  /** Without a plan of versions only the version that the machine has read is known. */
+  const isByCurrent = (name: string, sent: Sent): boolean =>
+    versions.length === 0
+      ? [newest, configs.newest()?.version].includes(configs.lastReadBy(name))
+      : versions.some((one) => one.number >= Number(newest) && isWantedBy(one, sent));
+
   const broken = function* (name: string, now: number, sent: Sent): Generator<string> {
     const isHeld = holder === name && (leaseIn(ledger.items.get(leaseKey))?.until ?? 0) > now;
     if (!isHeld) yield "without the lease";
-    const current = versions.filter(({ number }) => number >= Number(newest));
-    if (!current.some((version) => isWantedBy(version, sent)))
-      yield "by a config that was replaced before";
+    if (!isByCurrent(name, sent)) yield "by a config that was replaced before";
     const { applied } = appliedSchema.parse(
       ledger.items.get(`${thresholdSyncs.kind}#${jobAccount}`)?.value,
     );
