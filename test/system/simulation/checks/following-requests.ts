@@ -59,7 +59,7 @@ const noRounds = (): Rounds => ({
  * then asks the provider: for a list if that pays, and then for those tasks that the list does not show.
  */
 export const watchFollowingRequests = (cloud: Cloud): void => {
-  const { ledger, provider, chronicle, timeline } = cloud;
+  const { plan, ledger, provider, chronicle, timeline } = cloud;
   const rounds = new Map<string, Rounds>();
   /** The items of a task by their keys, by account and task. */
   const itemsOf = new Map<string, Map<string, TaskItem>>();
@@ -114,8 +114,9 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     return isBeside ? 0 : Math.min(...items.map(({ recordedAt }) => recordedAt)) - LATE_RECORD_MS;
   };
 
+  /** A run requests a refused list once only. */
   const readWithoutList = (account: string, { round }: Rounds): void => {
-    if (round.size < MANY_TASKS) return;
+    if (round.size < MANY_TASKS || plan.provider.crowd?.isListRefused) return;
     if (account === BLIND) chronicle.met.add("many tasks of an account without lists");
     else brokenIfCalm(`${round.size} tasks of ${account} were read without a list`);
   };
