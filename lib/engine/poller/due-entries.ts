@@ -40,7 +40,7 @@ export interface RunMemory {
   readonly notBefore: Map<string, number>;
   /** Since when the end of a task has been known but not published, epoch ms. */
   readonly unpublishedSince: Map<string, number>;
-  /** Accounts that refuse lists of tasks. */
+  /** Names of the accounts that have refused a list of tasks in this run. */
   readonly withoutLists: Set<string>;
 }
 

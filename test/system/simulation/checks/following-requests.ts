@@ -128,10 +128,8 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     own.roundAt = events;
   };
 
-  /** One answer serves all commands that wait for a task. A round may read it after a list with an unreadable page. */
-  const readTooSoon = (account: string, id: string, own: Rounds): void => {
-    const { round, roundAt, answeredAt, list } = own;
-    if (list && list.beganAt >= roundAt) return;
+  /** One answer serves all commands that wait for a task; after a list some tasks may be read again. */
+  const readTooSoon = (account: string, id: string, { round, answeredAt }: Rounds): void => {
     for (const item of round.get(id) ?? []) {
       const sinceMs = timeline.now() - (answeredAt.get(item) ?? 0);
       const text = `task ${account}/${id} was read again after ${sinceMs} ms`;
@@ -140,10 +138,14 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
   };
 
   /** A list also shows tasks of other rounds, which it was not requested for. */
-  const noteAnswer = (task: ShownTask, { round, endShownAt, answeredAt }: Rounds): void => {
+  const noteAnswer = (
+    task: ShownTask,
+    isAlone: boolean,
+    { round, endShownAt, answeredAt }: Rounds,
+  ): void => {
     const items = round.get(task.id);
     if (items && hasEnded(task)) endShownAt.set(task.id, events);
-    for (const item of items ?? []) answeredAt.set(item, timeline.now());
+    if (isAlone) for (const item of items ?? []) answeredAt.set(item, timeline.now());
   };
 
   const readAlone = (account: string, id: string, own: Rounds): void => {
@@ -183,7 +185,7 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     const own = roundsOf(account, caller);
     events += 1;
     const shown = whole?.status === 200 ? tasksShown(url, whole.text) : undefined;
-    for (const task of shown ?? []) noteAnswer(task, own);
+    for (const task of shown ?? []) noteAnswer(task, !isListOfTasks(url), own);
     if (!isListOfTasks(url) || !own.list) return;
     own.list = listShown(own.list, { status, page: shown, open: whole?.open });
     for (const name of metInList(own.list)) chronicle.met.add(name);
