@@ -147,9 +147,9 @@ export const crowdOf = (chance: Chance): Crowd | undefined => {
     isListRefused: chance.happens("lists refused", 0.08),
     lagMs: {
       start: chance.pick("late start", [0, 0, 3_000, 12_000]),
-      end: chance.pick("late end", [0, 0, 2_000, 15_000]),
+      end: chance.pick("late end", [0, 2_000, 15_000, 15_000]),
     },
-    showsEnded: chance.happens("shows ended", 0.5),
+    showsEnded: chance.happens("shows ended", 0.75),
   };
 };
 
