@@ -213,6 +213,8 @@ export const checkLane = async (deps: CommandDeps, lane: string): Promise<void> 
   if (!isActive) await sendBack(deps, command);
   await lanes.change(deps.ledger, lane, (current) => {
     if (!current) throw new Error("the lane was deleted after it was read");
+    // A process that was suspended meanwhile may find a later grant to the same command, which it has not checked.
+    if (current.checkAt !== found.checkAt) return current;
     return isActive
       ? confirmHolder(current, holder)
       : renewGrant(current, holder, deps.clock.now());

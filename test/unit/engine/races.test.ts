@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { checkLane } from "../../../lib/engine/advance.ts";
 import { lanes, MAX_WAITING } from "../../../lib/engine/lane.ts";
 import { pollDue } from "../../../lib/engine/poller/poll.ts";
 import { ATTEMPT_LEASE_MS } from "../../../lib/platform/deployment.ts";
@@ -124,6 +125,29 @@ test("a lane with a holder that is not in the ledger passes to the next command"
   await world.untilQuiet();
 
   expect((await world.command("c1"))?.state).toMatchObject({ status: "succeeded" });
+});
+
+test("the check of a grant leaves a later grant to the same command unconfirmed", async () => {
+  const provider = running();
+  const gate = createGate();
+  const world = await createWorld({ provider: () => provider, around: gate.around });
+  await world.handle(updateContainer("c1"));
+  const { lane } = (await world.command("c1"))!;
+  await world.clock.advance(30_000);
+  const reading = gate.hold("ledger.read command#");
+  const check = checkLane(world.newInvocation().deps, lane);
+  await reading.reached;
+  const changing = gate.hold("ledger.read lane#");
+  reading.open();
+  await changing.reached;
+  // The command ended, and a process that was suspended too put it into its lane again.
+  const checkAt = world.clock.now() + 30_000;
+  await lanes.update(world.ledger, lane, (current) => ({ ...current, checkAt }));
+
+  changing.open();
+  await check;
+
+  expect((await lanes.read(world.ledger, lane))?.value).toMatchObject({ checkAt });
 });
 
 test("a resume message that is delivered twice runs the command once", async () => {
