@@ -102,6 +102,8 @@ const run = async (
     await scheduler.waitFor(Promise.allSettled(wave.map((act) => perform(world, act))));
   }
   isMixed = false;
+  // An invocation that outlives its wave may still wait for the scheduler.
+  await scheduler.waitIdle();
   for (const request of COMMANDS) await world.send(request);
   await world.untilQuiet();
   return { world, entered, provider: providers[0]! };

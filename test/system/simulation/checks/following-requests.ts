@@ -27,6 +27,9 @@ const SHORTEST_PAUSE_MS = 1_400;
 /** A crash delays a task's record. The engine lists tasks from a minute before it; clocks differ. */
 const LATE_RECORD_MS = 30_000;
 
+/** A round reads its items at once; without faults the answers come within this time. */
+const READS_OF_A_ROUND_MS = 30;
+
 type Name = { readonly name: string };
 
 /** What one machine does about the tasks of one account; instants are numbers of events so far. */
@@ -34,6 +37,8 @@ interface Rounds {
   readonly itemReadAt: Map<string, number>;
   /** Items of open tasks that it read since its last request: their keys by task. */
   fresh: Map<string, Set<string>>;
+  /** When it read the last of them, epoch ms. */
+  freshAt: number;
   /** The tasks of its last round, likewise, and when that began to ask. */
   round: ReadonlyMap<string, ReadonlySet<string>>;
   roundAt: number;
@@ -47,6 +52,7 @@ interface Rounds {
 const noRounds = (): Rounds => ({
   itemReadAt: new Map(),
   fresh: new Map(),
+  freshAt: 0,
   round: new Map(),
   roundAt: 0,
   list: undefined,
@@ -85,8 +91,10 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     const own = roundsOf(task.account, by);
     events += 1;
     own.itemReadAt.set(task.id, events);
-    // The round before ended without a request.
-    if (own.fresh.get(task.id)?.has(item.key)) own.fresh = new Map();
+    // The round before has not requested anything yet.
+    const isNext = timeline.now() - own.freshAt > READS_OF_A_ROUND_MS;
+    if (isNext || own.fresh.get(task.id)?.has(item.key)) own.fresh = new Map();
+    own.freshAt = timeline.now();
     own.fresh.set(task.id, (own.fresh.get(task.id) ?? new Set()).add(item.key));
   });
 
