@@ -29,7 +29,7 @@ interface EntryRange {
 /** A LevelDB with named maps from key to text, each sorted by key. */
 export interface LevelDatabase {
   get(map: string, key: string): Promise<string | undefined>;
-  /** Entries sorted by key, as they were when the first one was read. */
+  /** Entries sorted by key, as they were at the call. Read them, or they stay open until `close`. */
   entries(map: string, range?: EntryRange): AsyncIterable<readonly [key: string, value: string]>;
   /** The keys of `entries`, in a fraction of its time. */
   keys(map: string, range?: EntryRange): AsyncIterable<string>;
@@ -56,11 +56,15 @@ interface BatchIterator<T> {
   close(): Promise<void>;
 }
 
-async function* allOf<T>(iterator: BatchIterator<T>): AsyncGenerator<T> {
+async function* allOf<T, R>(
+  iterator: BatchIterator<T>,
+  toResult: (element: T) => R,
+): AsyncGenerator<R> {
   try {
     let some = await iterator.nextv(READ_AT_ONCE);
     while (some.length > 0) {
-      yield* some;
+      // `yield*` would wait twice for each element.
+      for (const element of some) yield toResult(element);
       some = await iterator.nextv(READ_AT_ONCE);
     }
   } finally {
@@ -157,16 +161,17 @@ export const openLevelDatabase = async (options: LevelDatabaseOptions): Promise<
   };
   const keyIn = (map: string, key: string): string => key.slice(fullKey(map, "").length);
   return {
-    get: (map, key) => level.get(fullKey(map, key)),
-    async *entries(map, range = {}) {
+    // A read takes a fifth of the time of its trip to another thread: LevelDB has recent values in memory.
+    get: async (map, key) => level.getSync(fullKey(map, key)),
+    entries(map, range = {}) {
       const found = rangeOf(map, range);
       const iterator = level instanceof Level ? level.iterator(found) : level.iterator(found);
-      for await (const [key, value] of allOf(iterator)) yield [keyIn(map, key), value] as const;
+      return allOf(iterator, ([key, value]) => [keyIn(map, key), value] as const);
     },
-    async *keys(map, range = {}) {
+    keys(map, range = {}) {
       const found = rangeOf(map, range);
       const iterator = level instanceof Level ? level.keys(found) : level.keys(found);
-      for await (const key of allOf(iterator)) yield keyIn(map, key);
+      return allOf(iterator, (key) => keyIn(map, key));
     },
     write: createGroupCommit(commit),
     async close() {

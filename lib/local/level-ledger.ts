@@ -205,7 +205,7 @@ export const createLevelLedger = (database: LevelDatabase): LevelLedger => {
     },
 
     async removeExpired(now) {
-      for await (const [entryKey] of database.entries(EXPIRY, { before: sortable(now) })) {
+      for await (const entryKey of database.keys(EXPIRY, { before: sortable(now) })) {
         const key = keyInIndex(entryKey);
         await withLock(key, async () => {
           const stored = await readStored(key);
