@@ -162,6 +162,7 @@ const buildBench = async () => {
   await build({
     ...BASE,
     entryPoints: [
+      "sdk-poll/sdk-poll",
       "load",
       "subjects",
       "thresholds",
@@ -170,6 +171,7 @@ const buildBench = async () => {
       "load-once",
       "console",
     ].map((name) => `test/bench/${name}.ts`),
+    entryNames: "[name]",
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     packages: "external",

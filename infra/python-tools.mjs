@@ -14,13 +14,19 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PYTHON = join(ROOT, "infra", "python");
 const REQUIREMENTS = join(PYTHON, "requirements.txt");
 
+/** Names of the environments that hold one program alone. `python` is the interpreter with the provider's official SDK. */
+const ALONE = new Map([
+  ["checkov", "checkov"],
+  ["python", "gcore"],
+]);
+
 /** Paths of a program's virtual environment. The lock prevents two installations at the same time. */
 const pathsOf = (name) => {
-  const isAlone = name === "checkov";
-  const environment = join(ROOT, isAlone ? ".venv-checkov" : ".venv");
+  const alone = ALONE.get(name);
+  const environment = join(ROOT, alone ? `.venv-${alone}` : ".venv");
   return {
     environment,
-    requirements: isAlone ? join(PYTHON, "checkov.txt") : REQUIREMENTS,
+    requirements: alone ? join(PYTHON, `${alone}.txt`) : REQUIREMENTS,
     stamp: join(environment, "installed.sha256"),
     programs: join(environment, process.platform === "win32" ? "Scripts" : "bin"),
     lockFolder: `${environment}.lock`,
