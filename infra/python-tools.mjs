@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PYTHON = join(ROOT, "infra", "python");
 const REQUIREMENTS = join(PYTHON, "requirements.txt");
 
-/** Names of the environments that hold one program alone. `python` is the interpreter with the provider's official SDK. */
+/** Environments that hold one program alone. `python` is the interpreter with the provider's official SDK. */
 const ALONE = new Map([
   ["checkov", "checkov"],
   ["python", "gcore"],

@@ -52,7 +52,7 @@ const ON_REQUEST = { "tasks-together-1000-one-client": together(1_000, 1) };
 const CHOICES: Readonly<Record<string, Scenario>> = { ...SCENARIOS, ...ON_REQUEST };
 
 /** Time beyond the tasks' duration after which the SDK's process is killed. */
-const GRACE_SECONDS = 60;
+const GRACE_SECONDS = 120;
 const PLACE = "/cloud/v1/caas/1234567/76/containers";
 
 /** One container for each task, because an update locks its container. */
