@@ -170,6 +170,7 @@ const buildBench = async () => {
       "load-times",
       "load-once",
       "console",
+      "local-run",
     ].map((name) => `test/bench/${name}.ts`),
     entryNames: "[name]",
     outdir: folder,

@@ -73,19 +73,28 @@ const indexesOf = (key: string, { dueAt, expiresAt, listing }: StoredItem) => [
     : [{ map: LIST, key: listKey(listing), value: JSON.stringify({ key, ...listing }) }]),
 ];
 
-const leaveIndexes = (key: string, stored: StoredItem): readonly LevelOperation[] =>
-  indexesOf(key, stored).map((entry) => ({ type: "del", map: entry.map, key: entry.key }));
+const leaveIndexes = (
+  key: string,
+  stored: StoredItem,
+  kept: ReturnType<typeof indexesOf> = [],
+): readonly LevelOperation[] =>
+  indexesOf(key, stored)
+    .filter((entry) => !kept.some((each) => each.map === entry.map && each.key === entry.key))
+    .map((entry) => ({ type: "del", map: entry.map, key: entry.key }));
 
 /** Operations that replace a stored item, if any, and its index entries. */
 export const replacing = (
   key: string,
   before: StoredItem | undefined,
   stored: StoredItem,
-): readonly LevelOperation[] => [
-  ...(before === undefined ? [] : leaveIndexes(key, before)),
-  { type: "put", map: ITEMS, key, value: JSON.stringify(stored) },
-  ...indexesOf(key, stored).map((entry): LevelOperation => ({ type: "put", ...entry })),
-];
+): readonly LevelOperation[] => {
+  const entries = indexesOf(key, stored);
+  return [
+    ...(before === undefined ? [] : leaveIndexes(key, before, entries)),
+    { type: "put", map: ITEMS, key, value: JSON.stringify(stored) },
+    ...entries.map((entry): LevelOperation => ({ type: "put", ...entry })),
+  ];
+};
 
 /** @throws UnreadableItemError when the text is not a stored item */
 export const parseStored = (key: string, text: string): StoredItem => {
