@@ -27,9 +27,6 @@ const SHORTEST_PAUSE_MS = 1_400;
 /** A crash delays a task's record. The engine lists tasks from a minute before it; clocks differ. */
 const LATE_RECORD_MS = 30_000;
 
-/** A round reads its items at once; without faults the answers come within this time. */
-const READS_OF_A_ROUND_MS = 30;
-
 type Name = { readonly name: string };
 
 /** What one machine does about the tasks of one account; instants are numbers of events so far. */
@@ -37,8 +34,6 @@ interface Rounds {
   readonly itemReadAt: Map<string, number>;
   /** Items of open tasks that it read since its last request: their keys by task. */
   fresh: Map<string, Set<string>>;
-  /** When it read the last of them, epoch ms. */
-  freshAt: number;
   /** The tasks of its last round, likewise, and when that began to ask. */
   round: ReadonlyMap<string, ReadonlySet<string>>;
   roundAt: number;
@@ -52,7 +47,6 @@ interface Rounds {
 const noRounds = (): Rounds => ({
   itemReadAt: new Map(),
   fresh: new Map(),
-  freshAt: 0,
   round: new Map(),
   roundAt: 0,
   list: undefined,
@@ -88,13 +82,13 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
   ledger.onRead((item, by) => {
     const task = taskItemOf(item);
     if (task?.state.status !== "open") return;
+    // An attempt reads the items of its tasks too; a round reads those that are due.
+    if ((item.dueAt ?? 0) > by.clock.now()) return;
     const own = roundsOf(task.account, by);
     events += 1;
     own.itemReadAt.set(task.id, events);
-    // The round before has not requested anything yet.
-    const isNext = timeline.now() - own.freshAt > READS_OF_A_ROUND_MS;
-    if (isNext || own.fresh.get(task.id)?.has(item.key)) own.fresh = new Map();
-    own.freshAt = timeline.now();
+    // The round before ended without a request.
+    if (own.fresh.get(task.id)?.has(item.key)) own.fresh = new Map();
     own.fresh.set(task.id, (own.fresh.get(task.id) ?? new Set()).add(item.key));
   });
 
