@@ -34,8 +34,10 @@ export const watchTaskEnds = (cloud: Cloud): void => {
     if (state.status === "unknown" && followedBy !== NARROW_SENDER && missingMs < MIN_UNKNOWN_MS) {
       violations.push({ invariant: 5, text: `${name} is unknown after ${missingMs} ms` });
     }
-    const waits = [...seen.at, timeline.now()].map(
-      (at, index) => at - (seen.at[index - 1] ?? recordedAt),
+    // Before this item another one of the same task may have been checked.
+    const checks = seen.at.filter((at) => at > recordedAt);
+    const waits = [...checks, timeline.now()].map(
+      (at, index) => at - (checks[index - 1] ?? recordedAt),
     );
     const longestMs = Math.max(...waits);
     const backlogMs = (2_000 * sightings.size) / cloud.requestsPerSecond;
