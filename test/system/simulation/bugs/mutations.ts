@@ -220,7 +220,7 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "if (followed.every(({ end }) => !end)) return command;",
   },
   {
-    name: "a command whose tasks are not recorded is due at its deadline",
+    name: "a command without recorded tasks is due at its deadline",
     file: "engine/command.ts",
     find: "return state.tasksRecorded ? deadline : 0;",
     replace: "return deadline;",
@@ -658,7 +658,7 @@ export const MUTATIONS: readonly Mutation[] = [
       'return report.kind === "unreadable" && !NO_LIST.has(report.code) ? new Map() : undefined;',
   },
   {
-    name: "the list leaves out tasks of a provider whose clock is behind",
+    name: "the list leaves out tasks of a provider with a slow clock",
     file: "engine/poller/read-tasks.ts",
     find: "(isBeside(task) ? BEGAN_BEFORE_MS : CLOCK_SKEW_MS)",
     replace: "(isBeside(task) ? BEGAN_BEFORE_MS : 0)",
