@@ -162,6 +162,7 @@ const buildBench = async () => {
   await build({
     ...BASE,
     entryPoints: [
+      "cost/cost",
       "sdk-poll/sdk-poll",
       "load",
       "subjects",

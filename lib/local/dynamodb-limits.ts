@@ -53,9 +53,18 @@ interface Written {
   readonly isListed: boolean;
 }
 
+/** Limits of a partition, which are also the kinds of units. */
+type UnitKind =
+  | "item writes"
+  | "due index writes"
+  | "list index writes"
+  | "item reads"
+  | "due index reads"
+  | "list index reads";
+
 /** Units that a write costs one partition. */
 interface Cost {
-  readonly limit: string;
+  readonly limit: UnitKind;
   readonly partition: string;
   readonly units: number;
 }
@@ -70,8 +79,12 @@ const costsOf = (
   previous: Written | undefined,
 ): readonly Cost[] => {
   const bytes = Math.max(next.bytes, previous?.bytes ?? 0);
-  const table = { limit: "item writes", partition: item.key, units: unitsOf(bytes, WRITE_BYTES) };
-  const due = {
+  const table: Cost = {
+    limit: "item writes",
+    partition: item.key,
+    units: unitsOf(bytes, WRITE_BYTES),
+  };
+  const due: Cost = {
     limit: "due index writes",
     partition: "due",
     units: dueUnits(previous?.dueAt, next.dueAt),
@@ -87,6 +100,15 @@ const costsOf = (
   ];
 };
 
+/** Units that one call has used, in the table or in one of its indexes. */
+export interface UsedUnits {
+  /** What was read or written. */
+  readonly limit: UnitKind;
+  readonly units: number;
+  /** Key of the item; undefined for a query. */
+  readonly key: string | undefined;
+}
+
 interface LedgerLimits {
   readonly limits: Pick<AwsLimits, "writeUnits" | "readUnits">;
   readonly clock: Pick<Clock, "now">;
@@ -98,12 +120,15 @@ interface LedgerLimits {
  * them before a ledger; the ledgers of all callers share one table. The table has a partition for each item, although
  * DynamoDB gives an item one of its own only after a while. A throttled index throttles the writes that change it.
  * The methods of the ledgers throw ThrottledError; then the call had no effect.
+ *
+ * The second parameter of that function gets the units of each call of its ledger when the call ends, those of a failed
+ * condition too; default: none.
  */
 export const createLedgerLimits = ({
   limits,
   clock,
   onThrottled,
-}: LedgerLimits): ((ledger: Ledger) => Ledger) => {
+}: LedgerLimits): ((ledger: Ledger, onUsed?: (used: UsedUnits) => void) => Ledger) => {
   const writes = createRate(clock, () => limits.writeUnits);
   const reads = createRate(clock, () => limits.readUnits);
   const written = new Map<string, Written>();
@@ -123,21 +148,26 @@ export const createLedgerLimits = ({
     at: Pick<Cost, "limit" | "partition">,
     ask: () => Promise<readonly E[]>,
     bytesOf: (entry: E) => number,
+    onUsed: (used: UsedUnits) => void,
   ): Promise<readonly E[]> => {
     demand(reads, [at]);
     reads.charge(at.partition, QUERY_SHARE);
     const entries = await ask();
     const bytes = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
-    reads.charge(at.partition, (unitsOf(bytes, READ_BYTES) - 1) * QUERY_SHARE);
+    const units = unitsOf(bytes, READ_BYTES) * QUERY_SHARE;
+    reads.charge(at.partition, units - QUERY_SHARE);
+    onUsed({ limit: at.limit, units, key: undefined });
     return entries;
   };
 
-  return (ledger) => ({
+  return (ledger, onUsed = () => {}) => ({
     async read(key) {
       demand(reads, [{ partition: key, limit: "item reads" }]);
       reads.charge(key, 1);
       const item = await ledger.read(key);
-      if (item !== undefined) reads.charge(key, unitsOf(itemBytes(item), READ_BYTES) - 1);
+      const units = item === undefined ? 1 : unitsOf(itemBytes(item), READ_BYTES);
+      reads.charge(key, units - 1);
+      onUsed({ limit: "item reads", units, key });
       return item;
     },
     async write(item) {
@@ -151,6 +181,8 @@ export const createLedgerLimits = ({
       if (answer === "written") written.set(item.key, next);
       // A failed condition costs units of the table only.
       else charge(costs.slice(1), -1);
+      const used = answer === "written" ? costs : costs.slice(0, 1);
+      for (const { limit, units } of used) onUsed({ limit, units, key: item.key });
       return answer;
     },
     listDue: (until, limit) =>
@@ -158,12 +190,14 @@ export const createLedgerLimits = ({
         { partition: "due", limit: "due index reads" },
         () => ledger.listDue(until, limit),
         ({ key, dueAt }) => textBytes("pk", key) + dueBytes(dueAt),
+        onUsed,
       ),
     list: (partition, before, limit) =>
       query(
         { partition: `list ${partition}`, limit: "list index reads" },
         () => ledger.list(partition, before, limit),
         ({ key, ...listing }) => textBytes("pk", key) + listingBytes(listing),
+        onUsed,
       ),
   });
 };

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type AwsLimits, awsLimitsOf, createRate } from "../../../lib/local/aws-limits.ts";
 import { createMemoryStore } from "../../../lib/local/durable-store.ts";
+import { createLedgerLimits, type UsedUnits } from "../../../lib/local/dynamodb-limits.ts";
 import { openFifoQueue } from "../../../lib/local/fifo-queue.ts";
 import { createLimitedAws, createRetryingPorts } from "../../../lib/local/limited-aws.ts";
 import type { BusEntry } from "../../../lib/platform/ports/bus.ts";
@@ -120,6 +121,30 @@ describe("DynamoDB", () => {
 
     await ledger.write(item("b", { value: { text: "x".repeat(8_500) } }));
     expect(await untilThrottled(() => ledger.read("b"))).toBe(2);
+  });
+
+  test("reports the units of each call, and a failed condition without its indexes", async () => {
+    const used: UsedUnits[] = [];
+    const limits = { ...awsLimitsOf(), writeUnits: Infinity, readUnits: Infinity };
+    const ledger = createLedgerLimits({ limits, clock, onThrottled: () => {} })(
+      createMemoryLedger(),
+      (units) => used.push(units),
+    );
+    const value = { text: "x".repeat(4_500) };
+    await ledger.write(item("a", { dueAt: 1, value }));
+    await ledger.write(item("a", { dueAt: 2, value }));
+    await ledger.write(item("a", { version: 2, dueAt: 2, value }));
+    await ledger.read("a");
+    await ledger.listDue(5, 10);
+    expect(used).toEqual([
+      { limit: "item writes", units: 5, key: "a" },
+      { limit: "due index writes", units: 1, key: "a" },
+      { limit: "item writes", units: 5, key: "a" },
+      { limit: "item writes", units: 5, key: "a" },
+      { limit: "due index writes", units: 2, key: "a" },
+      { limit: "item reads", units: 2, key: "a" },
+      { limit: "due index reads", units: 0.5, key: undefined },
+    ]);
   });
 
   test("passes an item that is larger than the limit, and makes later calls wait for it", async () => {

@@ -1,0 +1,68 @@
+import { setImmediate as nextTurn } from "node:timers";
+import { deployment } from "../../../lib/platform/deployment.ts";
+import type { Part, Use } from "./attribution.ts";
+import { UNITS, type Units } from "./prices.ts";
+
+/**
+ * Share of a CPU that a function has. 1,769 MB come with one:
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+ */
+const CPU_SHARE = deployment.memoryMegabytes / 1_769;
+
+/**
+ * CPU time from the start of a machine until its handler is loaded, ms: `npm run bench:load` in
+ * docs/internals/performance.md. AWS bills it like the invocation.
+ */
+export const START_CPU_MS = 160;
+
+const none = (): Record<keyof Units, number> =>
+  Object.fromEntries(UNITS.map((unit) => [unit, 0])) as Record<keyof Units, number>;
+
+/** Units by part since the last reset. */
+export const createTotals = () => {
+  let totals = { following: none(), rest: none() };
+  return {
+    add(part: Part, uses: readonly Use[]): void {
+      for (const { unit, amount } of uses) totals[part][unit] += amount;
+    },
+    reset(): void {
+      totals = { following: none(), rest: none() };
+    },
+    of: (part: Part): Units => totals[part],
+  };
+};
+
+/** CPU time of one machine that no invocation has been charged yet. */
+export interface CpuAccount {
+  ms: number;
+}
+
+/**
+ * Divides this process's CPU time between the machines. Each step of virtual time wakes one sleeper, and each port call
+ * ends its caller's step. So all that runs in a step, up to the next turn of the event loop, belongs to the machine
+ * that was woken. Steps of the service, the queues, the ledger, the clock and these meters belong to none. A machine's
+ * share has the garbage collection and compilation that happen in its steps. It lacks what the functions do on AWS
+ * only: the AWS SDK, TLS and log lines.
+ */
+export const createCpuMeter = () => {
+  let current: CpuAccount | undefined;
+  let before = process.cpuUsage();
+  const switchTo = (next: CpuAccount | undefined): void => {
+    const now = process.cpuUsage();
+    if (current) current.ms += (now.user + now.system - before.user - before.system) / 1_000;
+    current = next;
+    before = now;
+  };
+  return {
+    /** Begins a step of this account; undefined: of none. */
+    step(account: CpuAccount | undefined): void {
+      switchTo(account);
+      nextTurn(() => switchTo(undefined));
+    },
+    stop: (): void => switchTo(undefined),
+  };
+};
+
+/** Gigabyte-seconds that Lambda bills for waiting and computing, rounded up to a millisecond as on a bill. */
+export const gigabyteSecondsOf = (waitedMs: number, cpuMs: number): number =>
+  (Math.ceil(waitedMs + cpuMs / CPU_SHARE) / 1_000) * (deployment.memoryMegabytes / 1_024);

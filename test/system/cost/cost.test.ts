@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import {
+  type Figures,
+  runScenario,
+  type Scenario,
+  scenarioOf,
+} from "../../bench/cost/scenarios.ts";
+
+/*
+ * Keeps commands from becoming dearer. These are counts on virtual time, the same in each run and on each machine. They
+ * have no CPU time, and so no dollars. A change that lowers a count lowers its bound here; a change that raises one
+ * explains why.
+ */
+
+type Bounds = Partial<Figures>;
+
+const SCENARIOS: Readonly<Record<string, readonly [scenario: Scenario, bounds: Bounds]>> = {
+  "20 commands that answer at once": [
+    scenarioOf.atOnce(20),
+    {
+      providerRequests: 0,
+      wruPerCommand: 15,
+      indexWruPerCommand: 8,
+      listIndexWruPerCommand: 1,
+      rruPerCommand: 7,
+      publishesPerCommand: 2,
+    },
+  ],
+  "5 tasks of 60 s, each alone": [
+    scenarioOf.alone(5, 60_000),
+    {
+      providerRequests: 84,
+      wruPerCommand: 51.4,
+      indexWruPerCommand: 16,
+      listIndexWruPerCommand: 1,
+      rruPerCommand: 111.8,
+      publishesPerCommand: 3,
+    },
+  ],
+  "50 tasks that begin at one instant": [
+    scenarioOf.together(50, 20),
+    {
+      providerRequests: 74,
+      wruPerCommand: 22.68,
+      indexWruPerCommand: 16,
+      listIndexWruPerCommand: 1,
+      rruPerCommand: 43.19,
+      publishesPerCommand: 3,
+    },
+  ],
+};
+
+describe.each(Object.entries(SCENARIOS))("%s", (_name, [scenario, bounds]) => {
+  test("cost no more than before", async () => {
+    const { figures } = await runScenario(scenario);
+    const dearer = Object.entries(bounds).filter(
+      ([name, bound]) => figures[name as keyof Figures] > bound,
+    );
+    expect(dearer).toEqual([]);
+  });
+});
