@@ -163,6 +163,7 @@ const buildBench = async () => {
     ...BASE,
     entryPoints: [
       "cost/cost",
+      "cost/cost-worker",
       "sdk-poll/sdk-poll",
       "load",
       "subjects",

@@ -37,27 +37,41 @@ export interface CpuAccount {
   ms: number;
 }
 
+/** How often the process's CPU time is read, ms: reading it takes as long as a small step. */
+const READ_EVERY_MS = 50;
+
 /**
  * Divides this process's CPU time between the machines. Each step of virtual time wakes one sleeper, and each port call
  * ends its caller's step. So all that runs in a step, up to the next turn of the event loop, belongs to the machine
- * that was woken. Steps of the service, the queues, the ledger, the clock and these meters belong to none. A machine's
- * share has the garbage collection and compilation that happen in its steps. It lacks what the functions do on AWS
- * only: the AWS SDK, TLS and log lines.
+ * that was woken. Steps of the service, the queues, the ledger, the clock and these meters belong to none.
+ *
+ * A step is charged its elapsed time, multiplied by the process's CPU time per elapsed time, because other processes
+ * share the cores. That includes garbage collection and compilation. It lacks what the functions do on AWS only: the AWS
+ * SDK, TLS and log lines.
  */
 export const createCpuMeter = () => {
   let current: CpuAccount | undefined;
-  let before = process.cpuUsage();
+  let stepBeganAt = 0;
+  let cpuPerElapsed = 1;
+  let last = { at: performance.now(), cpu: process.cpuUsage() };
+  const readCpu = (now: number): void => {
+    const { user, system } = process.cpuUsage(last.cpu);
+    cpuPerElapsed = (user + system) / 1_000 / (now - last.at);
+    last = { at: now, cpu: process.cpuUsage() };
+  };
   const switchTo = (next: CpuAccount | undefined): void => {
-    const now = process.cpuUsage();
-    if (current) current.ms += (now.user + now.system - before.user - before.system) / 1_000;
+    if (current === undefined && next === undefined) return;
+    const now = performance.now();
+    if (current) current.ms += (now - stepBeganAt) * cpuPerElapsed;
+    if (now - last.at > READ_EVERY_MS) readCpu(now);
     current = next;
-    before = now;
+    stepBeganAt = performance.now();
   };
   return {
     /** Begins a step of this account; undefined: of none. */
     step(account: CpuAccount | undefined): void {
       switchTo(account);
-      nextTurn(() => switchTo(undefined));
+      if (account) nextTurn(() => switchTo(undefined));
     },
     stop: (): void => switchTo(undefined),
   };

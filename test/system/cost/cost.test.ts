@@ -53,9 +53,10 @@ const SCENARIOS: Readonly<Record<string, readonly [scenario: Scenario, bounds: B
 describe.each(Object.entries(SCENARIOS))("%s", (_name, [scenario, bounds]) => {
   test("cost no more than before", async () => {
     const { figures } = await runScenario(scenario);
-    const dearer = Object.entries(bounds).filter(
-      ([name, bound]) => figures[name as keyof Figures] > bound,
-    );
+    const dearer = Object.entries(bounds).flatMap(([name, bound]) => {
+      const figure = figures[name as keyof Figures];
+      return figure > bound ? [`${name}: ${figure}, but at most ${bound} before`] : [];
+    });
     expect(dearer).toEqual([]);
   });
 });
