@@ -11,7 +11,8 @@ import { type Result, SCENARIOS } from "./scenarios.ts";
 /*
  * `npm run bench:cost` counts what commands cost, with the deployed functions, the embedded service and the cloud of a
  * local run on virtual time. `--json` prints one object and nothing else. `--scenario NAME`, which may be repeated, runs
- * some of the scenarios only. All of them take about three minutes on two cores.
+ * some of the scenarios only. All of them take five minutes of CPU time, in two
+ * processes.
  */
 
 /** One for each core of a small machine. */
