@@ -11,6 +11,7 @@ import type { AttemptTime } from "./engine/advance.ts";
 import type { CommandDeps } from "./engine/deps.ts";
 import { errorFields } from "./engine/deps.ts";
 import { handleMessage } from "./engine/message-handler.ts";
+import { createPollerMemory } from "./engine/poller/due-entries.ts";
 import { pollDue } from "./engine/poller/poll.ts";
 import { readMessage } from "./engine/queue-message.ts";
 import { callFields, type QueuedCall, readBatch } from "./intake/bus-event.ts";
@@ -26,6 +27,7 @@ import { thresholdSyncs } from "./jobs/thresholds/threshold-sync.ts";
 import { answerBatch, type BatchItem } from "./platform/lambda/batch.ts";
 import { createHandler, type InvocationLog, withTimeBudget } from "./platform/lambda/invocation.ts";
 import type { ConfigSource } from "./platform/ports/config-source.ts";
+import type { Waker } from "./platform/ports/queue.ts";
 import type { Account } from "./provider/accounts.ts";
 
 /** Minimum time to record a waiting command, ms: several times the usual latency of ledger and bus. */
@@ -133,9 +135,25 @@ const commandItem = (
   }
 };
 
+/** A wake signal that comes this soon may find the due index without what was just written. */
+const INDEX_LAG_MS = 500;
+
+/** Asks for one poller run only where several tasks begin at nearly the same time. */
+const createSparingWaker = ({ waker, clock }: Pick<CommandPorts, "waker" | "clock">): Waker => {
+  let wakesAt = 0;
+  return {
+    async wakeAt(at) {
+      // The run at that time sees what is due later, and asks for the next run.
+      if (wakesAt >= clock.now() + INDEX_LAG_MS && wakesAt <= at) return;
+      await waker.wakeAt(at);
+      wakesAt = at;
+    },
+  };
+};
+
 /** Runs commands from the FIFO queue. Resolves to the messages that SQS must deliver again. */
 export const createRunCommands = (ports: CommandPorts, config: CommandConfig) => {
-  const deps = { ...config, ...ports };
+  const deps = { ...config, ...ports, waker: createSparingWaker(ports) };
   return createHandler(ports.log, (event: SQSEvent, context) =>
     withTimeBudget(context, ports.clock, (budget) => {
       const time = { signal: budget.signal, has: () => budget.has(config.attemptTimeoutMs) };
@@ -157,8 +175,9 @@ export const createDueHandlers = () =>
 /** Runs the poller once, for a tick of the schedule or a wake signal alike. */
 export const createPollTasks = (ports: CommandPorts, config: CommandConfig) => {
   const deps = { ...config, ...ports, dueHandlers: createDueHandlers() };
+  const memory = createPollerMemory(ports.random.uuid());
   return createHandler(ports.log, (_event: ScheduledEvent | SQSEvent, context) =>
-    withTimeBudget(context, ports.clock, (budget) => pollDue(deps, budget)),
+    withTimeBudget(context, ports.clock, (budget) => pollDue(deps, budget, memory)),
   );
 };
 

@@ -8,7 +8,7 @@ import {
   splitCommandKey,
 } from "../engine/command.ts";
 import { lanes } from "../engine/lane.ts";
-import { longestPause } from "../engine/poller/check-tasks.ts";
+import { pauseOfAge } from "../engine/poller/open-tasks.ts";
 import type { Task } from "../engine/task.ts";
 import { isoText } from "../events/event.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
@@ -44,7 +44,7 @@ export interface FollowedTaskView {
   readonly deadline: string;
   /** Absent until the task is recorded, right after the provider's reply. */
   readonly recorded?: RecordedTask;
-  /** When the poller checks an open task next, at the latest. */
+  /** When the poller checks an open task next, at the latest; later in an account with thousands of them. */
   readonly nextCheckBy?: string;
 }
 
@@ -97,7 +97,7 @@ const readLane = async (
 };
 
 const nextCheckBy = ({ state, lookAt, recordedAt }: Task, now: number): number | undefined =>
-  state.status === "open" ? Math.max(lookAt, now + longestPause(now - recordedAt)) : undefined;
+  state.status === "open" ? Math.max(lookAt, now + pauseOfAge(now - recordedAt)) : undefined;
 
 const followedTask = (
   { account, sender, id, operation, deadline }: Command,

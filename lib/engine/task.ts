@@ -19,10 +19,7 @@ const taskSchema = z.object({
   recordedAt: z.int(),
   /** The command's deadline; after it the task is abandoned once the command has ended. */
   deadline: z.int(),
-  /**
-   * First check; later checks follow from the task's age and write nothing, unless so much is due that
-   * a query does not show all of it.
-   */
+  /** First check; later checks follow from the task's age and write nothing. */
   lookAt: z.int(),
   state: z.discriminatedUnion("status", [
     z.object({
@@ -85,10 +82,6 @@ export const taskKey = (task: TaskPlace): string =>
 /** Records that the provider named the task in the reply to another command too. */
 export const markShared = (task: Task): Task =>
   task.sharedAs === undefined ? { ...task, sharedAs: "first" } : task;
-
-/** Postpones the next check of an open task. */
-export const postponeCheck = (task: Task, lookAt: number): Task =>
-  task.state.status === "open" && lookAt > task.lookAt ? { ...task, lookAt } : task;
 
 /** Records the end of an open task; a second end changes nothing. */
 export const endTask = (task: Task, end: TaskEnd, now: number): Task =>

@@ -1,7 +1,7 @@
 import { commandKey, commands } from "../../lib/engine/command.ts";
 import { groupIdOf } from "../../lib/engine/lane.ts";
 import { handleMessage } from "../../lib/engine/message-handler.ts";
-import type { PollerDeps } from "../../lib/engine/poller/due-entries.ts";
+import { createPollerMemory, type PollerDeps } from "../../lib/engine/poller/due-entries.ts";
 import { pollDue } from "../../lib/engine/poller/poll.ts";
 import { readMessage, sealRequest } from "../../lib/engine/queue-message.ts";
 import { openCloud } from "../../lib/local/cloud.ts";
@@ -93,6 +93,13 @@ export const createWorld = async (options: WorldOptions) => {
     },
   };
   const errors: unknown[] = [];
+  let wokenUntil = 0;
+  /** The next wake signal before this time, epoch ms. */
+  const nextWake = (endsAt: number): number | undefined =>
+    wakes
+      .map((at) => Math.max(at, clock.now()))
+      .filter((at) => at > wokenUntil && at < endsAt)
+      .sort((a, b) => a - b)[0];
   let invocations = 0;
   let running = 0;
   let asleep = 0;
@@ -234,12 +241,17 @@ export const createWorld = async (options: WorldOptions) => {
     await until(() => running === 0 && nextAt() > clock.now());
   };
 
-  /** Runs the poller without its function, because tests choose how long it runs. */
+  /** Runs one process of the poller, at once and for each wake signal, for as long as the test chooses. */
   const poll = async (durationMs = POLL_MS): Promise<void> => {
     const { deps } = newInvocation();
+    const memory = createPollerMemory(deps.runner);
     const budget = { endsAt: clock.now() + durationMs, signal: new AbortController().signal };
     start();
-    await drive(pollDue(deps, budget)).catch((error: unknown) => void errors.push(error));
+    for (let at: number | undefined = clock.now(); at !== undefined; at = nextWake(budget.endsAt)) {
+      await clock.advance(at - clock.now());
+      wokenUntil = at;
+      await drive(pollDue(deps, budget, memory)).catch((error: unknown) => void errors.push(error));
+    }
   };
 
   const dueEntries = () => ledger.listDue(Number.MAX_SAFE_INTEGER, 1000);
@@ -295,7 +307,8 @@ export const createWorld = async (options: WorldOptions) => {
         await deliver();
         if (queue.size() === 0 && (await dueEntries()).length === 0) return;
         await poll();
-        await clock.advance(ROUND_MS);
+        const next = nextWake(clock.now() + ROUND_MS) ?? clock.now() + ROUND_MS;
+        await clock.advance(next - clock.now());
       }
       throw new Error(`not quiet: ${queue.size()} messages, ${JSON.stringify(await dueEntries())}`);
     },

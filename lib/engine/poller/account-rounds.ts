@@ -1,7 +1,8 @@
+import type { DueEntry } from "../../platform/ports/ledger.ts";
 import type { CommandDeps } from "../deps.ts";
-import { tasks } from "../task.ts";
-import { checkTasks } from "./check-tasks.ts";
-import { type RunMemory, splitKey } from "./due-entries.ts";
+import { type AccountCheck, checkTasks } from "./check-tasks.ts";
+import { accountOfKey, type PollerMemory, tasksOf } from "./due-entries.ts";
+import { isListWorthIt } from "./read-tasks.ts";
 
 const MAX_ACCOUNTS_AT_ONCE = 20;
 /**
@@ -19,29 +20,40 @@ interface Round {
   readonly ended: Promise<void>;
 }
 
-export const isTaskKey = (key: string): boolean => splitKey(key)[0] === tasks.kind;
-
-/** The account of a task's due entry. An account name contains no slash. */
-const accountOfKey = (key: string): string => splitKey(key)[1].split("/", 1).join();
-
-const groupByAccount = (keys: readonly string[]): ReadonlyMap<string, readonly string[]> => {
-  const byAccount = new Map<string, string[]>();
-  for (const key of keys) {
-    const account = accountOfKey(key);
+const groupByAccount = (entries: readonly DueEntry[]): ReadonlyMap<string, readonly DueEntry[]> => {
+  const byAccount = new Map<string, DueEntry[]>();
+  for (const entry of entries) {
+    const account = accountOfKey(entry.key);
     const ofAccount = byAccount.get(account) ?? [];
-    ofAccount.push(key);
+    ofAccount.push(entry);
     byAccount.set(account, ofAccount);
   }
   return byAccount;
 };
 
+/** The id of the task of a due entry. */
+const taskIdOf = ({ key }: DueEntry): string | undefined => key.split("/", 2)[1];
+
+/** Adds the entries of other commands that wait for the same tasks: one read serves all. */
+const withSameTasks = (
+  ready: readonly DueEntry[],
+  free: readonly DueEntry[],
+): readonly DueEntry[] => {
+  const ids = new Set(ready.map(taskIdOf));
+  return free.filter((entry) => ids.has(taskIdOf(entry)));
+};
+
 export type AccountRounds = ReturnType<typeof createAccountRounds>;
 
 /**
- * Checks the due tasks of one run, all accounts side by side, so that a slow account delays no other.
- * @param signal aborts when the run must begin nothing new
+ * Checks the due tasks of one run, all accounts side by side, so that a slow account delays no other. `signal` aborts
+ * when the run must begin nothing new.
  */
-export const createAccountRounds = (deps: CommandDeps, memory: RunMemory, signal: AbortSignal) => {
+export const createAccountRounds = (
+  deps: CommandDeps,
+  memory: PollerMemory,
+  { signal, claim }: { readonly signal: AbortSignal } & Pick<AccountCheck, "claim">,
+) => {
   const rounds = new Map<string, Round>();
   /** When each account's last round began, epoch ms. */
   const begunAt = new Map<string, number>();
@@ -50,14 +62,22 @@ export const createAccountRounds = (deps: CommandDeps, memory: RunMemory, signal
   const isFull = (): boolean => rounds.size >= MAX_ACCOUNTS_AT_ONCE;
   const ends = (): readonly Promise<void>[] => [...rounds.values()].map(({ ended }) => ended);
 
-  const beginRound = (account: string, keys: readonly string[], isCrowded: boolean): void => {
+  const isServedByList = (name: string, taskCount: number): boolean => {
+    const account = deps.accountOf(name);
+    return (
+      account !== undefined &&
+      isListWorthIt(account, taskCount, tasksOf(memory, name), deps.clock.now())
+    );
+  };
+
+  const beginRound = (account: string, entries: readonly DueEntry[]): void => {
     const over = new AbortController();
     const startRequests = (): AbortSignal => {
       round.requestsSince = deps.clock.now();
       return AbortSignal.any([run, over.signal]);
     };
     const check = async (): Promise<void> => {
-      await checkTasks(deps, memory, { account, keys, isCrowded, run, startRequests });
+      await checkTasks(deps, memory, { account, entries, run, startRequests, claim });
       rounds.delete(account);
     };
     const round: Round = { requestsSince: undefined, over, ended: check() };
@@ -69,14 +89,24 @@ export const createAccountRounds = (deps: CommandDeps, memory: RunMemory, signal
     /** Whether the task of this entry has to wait for the end of a round. */
     isHeld: (key: string): boolean => isFull() || rounds.has(accountOfKey(key)),
     isUnderWay: (): boolean => rounds.size > 0,
-    /** Begins to check these tasks, all of an account together. Does not wait for the end. */
-    begin(keys: readonly string[], isCrowded: boolean): void {
-      const byAccount = groupByAccount(keys);
+    /**
+     * Begins to check the accounts with a ready task. Does not wait for the end.
+     * @param ready tasks with a check to be made now
+     * @param free all tasks that may be checked now; one list serves all of an account
+     */
+    begin(ready: readonly DueEntry[], free: readonly DueEntry[]): void {
+      const byAccount = groupByAccount(ready);
+      const freeByAccount = groupByAccount(free);
       const last = (account: string): number => begunAt.get(account) ?? 0;
       // The account that has waited longest comes first. Otherwise accounts in trouble, which are soon
       // due again, would always be served.
       for (const [account, ofAccount] of [...byAccount].sort(([a], [b]) => last(a) - last(b))) {
-        if (!isFull() && !rounds.has(account)) beginRound(account, ofAccount, isCrowded);
+        if (isFull() || rounds.has(account)) continue;
+        const all = freeByAccount.get(account) ?? ofAccount;
+        beginRound(
+          account,
+          isServedByList(account, all.length) ? all : withSameTasks(ofAccount, all),
+        );
       }
     },
     /** Aborts the requests of every account that has used up its time. */

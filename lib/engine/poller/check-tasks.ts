@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import type { DueEntry } from "../../platform/ports/ledger.ts";
 import type { Random } from "../../platform/ports/random.ts";
 import { commands, isEnded } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
@@ -6,8 +7,6 @@ import {
   abandonTask,
   markFound,
   markMissing,
-  missingSince,
-  postponeCheck,
   type Task,
   taskKey,
   tasks,
@@ -15,67 +14,62 @@ import {
 } from "../task.ts";
 import {
   leaveDue,
-  MAX_AT_ONCE,
+  markHandled,
   PAUSE_AFTER_WORK_MS,
-  type RunMemory,
+  type PollerMemory,
   splitKey,
+  tasksOf,
 } from "./due-entries.ts";
+import {
+  type AccountTasks,
+  nextListAfter,
+  type OpenTask,
+  pauseBeforeCheck,
+  pauseBeforeList,
+} from "./open-tasks.ts";
 import { readTasks, type TaskReport, type TaskReports } from "./read-tasks.ts";
 import { depsOfTask, publishTaskEnd, recordAndPublishEnd } from "./task-end.ts";
 
-/** The shortest pause between two checks of one task. */
-const MIN_PAUSE_MS = 2_000;
-/** The period of the poller's schedule, so that no check is missed when a run ends. */
-const MAX_PAUSE_MS = 60_000;
-/**
- * Part of a task's age that passes before its next check: its end is found late by at most a fifth of its
- * duration.
- */
-const PART_OF_AGE = 0.2;
-/** Spreads the checks of tasks that began together: the pause is up to a quarter shorter. */
-const JITTER = 0.25;
+/** Number of tasks that are read, or recorded as ended, at the same time. */
+const MAX_AT_ONCE = 32;
 /** Pause of tasks that were not read because the account was in trouble. */
 const SKIPPED_PAUSE_MS = 2_000;
 const NOTHING_SEEN: TaskReports = { reports: new Map(), isListed: false };
 
-/** The longest pause before the next check of a task of this age: short at first, longer with age. */
-export const longestPause = (ageMs: number): number =>
-  Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, ageMs * PART_OF_AGE));
-
-export const pauseBeforeCheck = (ageMs: number, random: Random): number =>
-  Math.round(longestPause(ageMs) * (1 - JITTER * random.fraction()));
-
-const recordMissing = async (deps: CommandDeps, task: Task): Promise<void> => {
+const recordMissing = async (deps: CommandDeps, task: Task): Promise<Task> => {
   const now = deps.clock.now();
-  if (now - missingSince(task, now) >= UNKNOWN_FOR_MS) {
-    const message = "the provider does not know the task";
-    return recordAndPublishEnd(deps, task, { status: "unknown", message });
-  }
-  await tasks.update(deps.ledger, taskKey(task), (current) => markMissing(current, now));
+  const { value } = await tasks.update(deps.ledger, taskKey(task), (current) =>
+    markMissing(current, now),
+  );
+  const { state } = value;
+  if (state.status !== "open" || now - (state.missingSince ?? now) < UNKNOWN_FOR_MS) return value;
+  const message = "the provider does not know the task";
+  return recordAndPublishEnd(deps, value, { status: "unknown", message });
 };
 
 /** Gives up a task after its deadline once its command has ended. */
-const abandonOverdue = async (deps: CommandDeps, task: Task): Promise<void> => {
-  if (deps.clock.now() < task.deadline) return;
+const abandonOverdue = async (deps: CommandDeps, task: Task): Promise<Task> => {
+  if (deps.clock.now() < task.deadline) return task;
   const command = await commands.read(deps.ledger, task.command);
-  if (!command || isEnded(command.value)) {
-    await tasks.update(deps.ledger, taskKey(task), (current) =>
-      abandonTask(current, deps.clock.now()),
-    );
-  }
+  if (command && !isEnded(command.value)) return task;
+  const { value } = await tasks.update(deps.ledger, taskKey(task), (current) =>
+    abandonTask(current, deps.clock.now()),
+  );
+  return value;
 };
 
-const applyReport = async (deps: CommandDeps, task: Task, report: TaskReport): Promise<void> => {
+/** @returns the task as it is recorded now */
+const applyReport = async (deps: CommandDeps, task: Task, report: TaskReport): Promise<Task> => {
   switch (report.kind) {
     case "ended":
       return recordAndPublishEnd(deps, task, report.end);
     case "missing":
       return recordMissing(deps, task);
-    case "open":
-      if (markFound(task) !== task) {
-        await tasks.update(deps.ledger, taskKey(task), markFound);
-      }
-      return abandonOverdue(deps, task);
+    case "open": {
+      const isFoundAgain = markFound(task) !== task;
+      const found = isFoundAgain && (await tasks.update(deps.ledger, taskKey(task), markFound));
+      return abandonOverdue(deps, found ? found.value : task);
+    }
     // These reports do not show whether the provider knows the task.
     case "skipped":
     case "unseen":
@@ -103,127 +97,167 @@ const asSeenByFollower = (
   return isHidden ? { kind: "missing" } : report;
 };
 
-/** The pause before the next check by task id: commands that wait for one task are checked together. */
-const pausesOf = (deps: CommandDeps, open: readonly Task[]): ReadonlyMap<string, number> => {
-  const pauses = new Map<string, number>();
-  for (const { id, recordedAt } of open) {
-    const pause = pauseBeforeCheck(deps.clock.now() - recordedAt, deps.random);
-    pauses.set(id, Math.min(pauses.get(id) ?? pause, pause));
+/** The ages of tasks by their ids, ms; of several commands that wait for one task, the newest counts. */
+const agesOf = (now: number, open: readonly OpenTask[]): ReadonlyMap<string, number> => {
+  const ages = new Map<string, number>();
+  for (const { task } of open) {
+    const age = now - task.recordedAt;
+    ages.set(task.id, Math.min(ages.get(task.id) ?? age, age));
   }
-  return pauses;
+  return ages;
 };
 
-const pauseAfter = (report: TaskReport, pause: number, isCrowded: boolean): number => {
-  const requested = "retryAfterMs" in report ? (report.retryAfterMs ?? 0) : 0;
-  return Math.max(requested, report.kind === "skipped" && !isCrowded ? SKIPPED_PAUSE_MS : pause);
+/** The pause before the next check by task id: commands that wait for one task are checked together. */
+const pausesOf = (
+  ages: ReadonlyMap<string, number>,
+  { pages }: AccountTasks,
+  isListed: boolean,
+  random: Random,
+): ReadonlyMap<string, number> => {
+  const all = [...ages];
+  const common =
+    isListed && all.length > 1 ? pauseBeforeList([...ages.values()], pages, random) : undefined;
+  return new Map(all.map(([id, age]) => [id, common ?? pauseBeforeCheck(age, random)]));
 };
 
 /** One check of the due tasks of one account. */
 export interface AccountCheck {
   readonly account: string;
-  /** Keys of the tasks' due entries. */
-  readonly keys: readonly string[];
-  /**
-   * Whether more is due than a query returns: each checked task is then postponed, so that later
-   * entries appear.
-   */
-  readonly isCrowded: boolean;
+  /** The tasks' due entries. */
+  readonly entries: readonly DueEntry[];
   /** Aborts when the run may begin nothing new. */
   readonly run: AbortSignal;
+  /** Takes the lease before an end is recorded. @returns false when another run is at work */
+  readonly claim: () => Promise<boolean>;
   /** Called before the first request to the provider. @returns the signal for all requests */
   readonly startRequests: () => AbortSignal;
 }
 
-interface OpenTask {
-  readonly key: string;
-  readonly task: Task;
-}
-
-/** Reads the tasks and returns the open ones; publishes the end of a task that ended before. */
-const readOpenTasks = async (
+/**
+ * Returns the open tasks: those that the run remembers, and the others from the ledger. Publishes the end of a
+ * task that ended before.
+ */
+const openTasksOf = async (
   deps: CommandDeps,
-  memory: RunMemory,
-  { keys, run }: AccountCheck,
+  memory: PollerMemory,
+  { account, entries, run }: AccountCheck,
 ): Promise<readonly OpenTask[]> => {
-  const open: OpenTask[] = [];
-  const readOne = async (key: string): Promise<void> => {
+  const remembered = tasksOf(memory, account).open;
+  const readOne = async (entry: DueEntry): Promise<void> => {
+    const { key } = entry;
     if (run.aborted) return;
     memory.notBefore.set(key, deps.clock.now() + PAUSE_AFTER_WORK_MS);
     // An error after the read is logged with the task's command, which the key does not show.
     let own = deps;
     try {
       const task = (await tasks.read(deps.ledger, splitKey(key)[1]))?.value;
-      if (!task) return;
-      if (task.state.status === "open") {
-        open.push({ key, task });
+      if (task?.state.status === "open") {
+        remembered.set(key, { key, task, checkAt: undefined, createdAt: undefined });
         return;
       }
+      if (!task) return markHandled(memory, entry);
       own = depsOfTask(deps, task);
       const unpublishedSince = tasks.dueAt(task);
       if (unpublishedSince !== undefined) memory.unpublishedSince.set(key, unpublishedSince);
       await publishTaskEnd(own, task);
+      markHandled(memory, entry);
     } catch (error) {
       leaveDue(own, memory, key, error);
     }
   };
   const limit = pLimit(MAX_AT_ONCE);
-  await Promise.all(keys.map((key) => limit(() => readOne(key))));
-  return open;
+  const unknown = entries.filter(({ key }) => !remembered.has(key));
+  await Promise.all(unknown.map((entry) => limit(() => readOne(entry))));
+  return entries.flatMap(({ key }) => remembered.get(key) ?? []);
+};
+
+/** Applies a report to one task, and remembers the task if it is still open. */
+const checkOne = async (
+  deps: CommandDeps,
+  { memory, own }: { readonly memory: PollerMemory; readonly own: AccountTasks },
+  { key, task, createdAt }: OpenTask,
+  report: TaskReport,
+): Promise<void> => {
+  // What follows may fail halfway; the next check then reads the item again.
+  own.open.delete(key);
+  try {
+    const current = await applyReport(deps, task, report);
+    if (current.state.status !== "open") return markHandled(memory, { key, dueAt: task.lookAt });
+    const shownAt = report.kind === "open" ? report.createdAt : undefined;
+    own.open.set(key, { key, task: current, checkAt: undefined, createdAt: shownAt ?? createdAt });
+  } catch (error) {
+    leaveDue(deps, memory, key, error);
+  }
+};
+
+/** Plans the next check of the tasks that are still open. */
+const planChecks = (
+  deps: CommandDeps,
+  { memory, own }: { readonly memory: PollerMemory; readonly own: AccountTasks },
+  checked: readonly OpenTask[],
+  { reports, isListed }: TaskReports,
+): void => {
+  const now = deps.clock.now();
+  const plannedAt = new Map(checked.map(({ key, checkAt }) => [key, checkAt ?? 0]));
+  const open = checked.flatMap(({ key }) => own.open.get(key) ?? []);
+  const pauses = pausesOf(agesOf(now, open), own, isListed, deps.random);
+  if (isListed) own.nextListAt = nextListAfter(now, own.pages);
+  for (const each of open) {
+    const { key, task } = each;
+    const report = reports.get(task.id);
+    const pause = report?.kind === "skipped" ? SKIPPED_PAUSE_MS : (pauses.get(task.id) ?? 0);
+    const planned = plannedAt.get(key) ?? 0;
+    // A task that was not due, and was in no list, keeps its time.
+    const checkAt = !report && planned > now ? planned : now + pause;
+    own.open.set(key, { ...each, checkAt });
+    const requested = report && "retryAfterMs" in report ? report.retryAfterMs : undefined;
+    memory.notBefore.set(key, now + (requested ?? 0));
+  }
 };
 
 const checkOpenTasks = async (
   deps: CommandDeps,
-  memory: RunMemory,
-  { account: name, isCrowded, run, startRequests }: AccountCheck,
+  memory: PollerMemory,
+  { account: name, run, startRequests, claim }: AccountCheck,
   open: readonly OpenTask[],
 ): Promise<void> => {
-  const openTasks = open.map(({ task }) => task);
   const account = deps.accountOf(name);
   if (!account)
     deps.log.warn("tasks not checked: their account is not in the accounts file", {
       account: name,
     });
+  const own = tasksOf(memory, name);
   // Without an account no task can be read, and the tasks stay open until their deadline.
-  const { reports, isListed } = account
-    ? await readTasks(account, openTasks, { memory, random: deps.random }, startRequests())
+  const seen = account
+    ? await readTasks(
+        account,
+        open,
+        { memory: own, random: deps.random, now: deps.clock.now() },
+        startRequests(),
+      )
     : NOTHING_SEEN;
-  const now = deps.clock.now();
-  const pauses = pausesOf(deps, openTasks);
-  // Tasks on one list get one pause. Otherwise each would soon be due, and read, by itself.
-  const common = isListed ? Math.min(...pauses.values()) : undefined;
-  const checkOne = async ({ key, task }: OpenTask): Promise<void> => {
-    if (run.aborted) {
-      memory.notBefore.set(key, now);
-      return;
-    }
-    const report = asSeenByFollower(deps, task, reports.get(task.id));
-    const pause = pauseAfter(report, common ?? pauses.get(task.id) ?? MAX_PAUSE_MS, isCrowded);
-    const own = depsOfTask(deps, task);
-    try {
-      await applyReport(own, task, report);
-      if (isCrowded) {
-        const later = now + Math.min(pause, MAX_PAUSE_MS);
-        await tasks.update(deps.ledger, taskKey(task), (current) => postponeCheck(current, later));
-      }
-      memory.notBefore.set(key, now + pause);
-    } catch (error) {
-      leaveDue(own, memory, key, error);
-    }
-  };
+  const hasNews = [...seen.reports.values()].some(({ kind }) => kind === "ended");
+  if (hasNews && !(await claim())) return;
   const limit = pLimit(MAX_AT_ONCE);
-  await Promise.all(open.map((each) => limit(() => checkOne(each))));
+  const apply = async (each: OpenTask): Promise<void> => {
+    if (run.aborted) return;
+    const report = asSeenByFollower(deps, each.task, seen.reports.get(each.task.id));
+    await checkOne(depsOfTask(deps, each.task), { memory, own }, each, report);
+  };
+  await Promise.all(open.map((each) => limit(() => apply(each))));
+  planChecks(deps, { memory, own }, open, seen);
 };
 
 /**
- * Checks the due tasks of one account once. A check that finds nothing new writes nothing, unless
- * the ledger is crowded. Never rejects: a failed check leaves its task due.
+ * Checks the due tasks of one account once. A check that finds nothing new writes nothing. Never rejects: a
+ * failed check leaves its task due.
  */
 export const checkTasks = async (
   deps: CommandDeps,
-  memory: RunMemory,
+  memory: PollerMemory,
   check: AccountCheck,
 ): Promise<void> => {
-  const open = await readOpenTasks(deps, memory, check);
+  const open = await openTasksOf(deps, memory, check);
   if (open.length === 0) return;
   try {
     await checkOpenTasks(deps, memory, check, open);

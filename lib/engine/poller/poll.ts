@@ -1,22 +1,37 @@
-import { type HeldLease, takeLease } from "../../ledger/lease.ts";
-import type { DueEntry } from "../../platform/ports/ledger.ts";
-import { type AccountRounds, createAccountRounds, isTaskKey } from "./account-rounds.ts";
 import {
+  type HeldLease,
+  type LeaseNote,
+  leaveNote,
+  readLease,
+  takeLease,
+} from "../../ledger/lease.ts";
+import type { DueEntry } from "../../platform/ports/ledger.ts";
+import { type AccountRounds, createAccountRounds } from "./account-rounds.ts";
+import {
+  beginRun,
   createEntryWork,
+  createPollerMemory,
   type EntryWork,
+  freeAt,
+  isTaskKey,
+  keepDue,
   type PollerDeps,
-  type RunMemory,
+  type PollerMemory,
   readyAt,
   within,
 } from "./due-entries.ts";
 
-/** Limit of the query: more than a run can handle. Further entries appear as these are handled. */
-const MAX_DUE = 10_000;
+/** The period of the schedule. A run knows what is due until the next tick. */
+const HORIZON_MS = 60_000;
 /**
- * Limit of one sleep. An earlier due time may be written meanwhile, and its wake signal finds the lease
- * taken.
+ * A run ends if nothing is ready within this time, because then a wake signal, two writes of the lease and the next
+ * run cost less than the wait. See docs/internals/performance.md.
  */
-const MAX_SLEEP_MS = 1_000;
+const WORTH_WAITING_MS = 500;
+/** Shortest time between two queries of a run that works. */
+const QUERY_PAUSE_MS = 1_000;
+/** A wake signal may come this much later than the instant that it was asked for. */
+const LATE_WAKE_MS = 500;
 
 /**
  * How long a run waits at its end for unfinished work. A call that AWS does not answer may take longer.
@@ -24,14 +39,14 @@ const MAX_SLEEP_MS = 1_000;
  */
 const STOP_MS = 1_500;
 
-/**
- * An entry that is ready this much later is left to the schedule, which starts a run each minute. The pause before a
- * check of an old task is at least as long.
- */
-const LEFT_TO_SCHEDULE_MS = 45_000;
-
 /** Name of the lease that keeps two runs from doing the same work. Version conditions ensure correctness. */
 export const POLLER_LEASE = "poll-tasks";
+/**
+ * With at most so many due entries, a run checks tasks for a second without the lease, which saves a write if none
+ * has ended. In this time another run may do the same checks.
+ */
+const SMALL_RUN = 8;
+const SMALL_RUN_MS = 1_000;
 /** Duration of the lease: short, so that a killed run does not delay the next scheduled one. */
 const LEASE_MS = 10_000;
 
@@ -46,17 +61,29 @@ export interface PollBudget {
 interface Run {
   readonly deps: PollerDeps;
   readonly budget: PollBudget;
-  readonly memory: RunMemory;
+  readonly memory: PollerMemory;
+  readonly lease: HeldLease;
   readonly rounds: AccountRounds;
   readonly work: EntryWork;
 }
 
-const nextReadyAt = (entries: readonly DueEntry[], memory: RunMemory): number =>
-  Math.min(...entries.map((entry) => readyAt(entry, memory)));
+const nextReadyAt = (entries: readonly DueEntry[], memory: PollerMemory): number =>
+  entries.reduce((next, entry) => Math.min(next, readyAt(entry, memory)), Number.POSITIVE_INFINITY);
+
+const queryDue = async (
+  { ledger, clock }: PollerDeps,
+  memory: PollerMemory,
+): Promise<readonly DueEntry[]> => {
+  memory.queriedAt = clock.now();
+  memory.hasNews = false;
+  const entries = await ledger.listDue(memory.queriedAt + HORIZON_MS, Number.POSITIVE_INFINITY);
+  keepDue(memory, entries);
+  return entries;
+};
 
 /** Sleeps until an entry is ready (epoch ms), or a round or an entry ends, for at most a second. */
 const rest = async ({ deps, budget, rounds, work }: Run, next: number): Promise<void> => {
-  const durationMs = Math.min(next - deps.clock.now(), MAX_SLEEP_MS);
+  const durationMs = Math.min(next - deps.clock.now(), QUERY_PAUSE_MS);
   const wake = new AbortController();
   const asleep = deps.clock.sleep(durationMs, AbortSignal.any([budget.signal, wake.signal]));
   await Promise.race([asleep, rounds.nextEnd(), work.nextEnd()]);
@@ -70,48 +97,84 @@ const rest = async ({ deps, budget, rounds, work }: Run, next: number): Promise<
  * @returns whether anything is left for this run
  */
 const step = async (run: Run, entries: readonly DueEntry[]): Promise<boolean> => {
-  const { deps, budget, memory, rounds, work } = run;
+  const { deps, budget, memory, lease, rounds, work } = run;
   const free = entries.filter(({ key }) => !(isTaskKey(key) ? rounds : work).isHeld(key));
   const now = deps.clock.now();
   const next = nextReadyAt(free, memory);
-  if (next >= budget.endsAt && !rounds.isUnderWay() && !work.isUnderWay()) return false;
+  const isBusy = rounds.isUnderWay() || work.isUnderWay();
+  if (!isBusy && next >= Math.min(now + WORTH_WAITING_MS, budget.endsAt)) return false;
   if (next > now) await rest(run, next);
   else {
-    const due = free.filter((entry) => readyAt(entry, memory) <= now).map(({ key }) => key);
-    rounds.begin(due.filter(isTaskKey), entries.length >= MAX_DUE);
-    await work.handle(due.filter((key) => !isTaskKey(key)));
+    const ready = free.filter((entry) => readyAt(entry, memory) <= now);
+    const mayBeChecked = free.filter((each) => isTaskKey(each.key) && freeAt(each, memory) <= now);
+    rounds.begin(
+      ready.filter(({ key }) => isTaskKey(key)),
+      mayBeChecked,
+    );
+    const others = ready.filter(({ key }) => !isTaskKey(key));
+    if (others.length > 0 && (await lease.claim())) await work.handle(others);
   }
   rounds.endLate();
   return true;
 };
 
 /**
- * Handles due entries, and those that become due, until the budget ends or no entry is due soon.
+ * Handles due entries, and those that become due, until the budget ends or no entry is ready soon.
+ * @returns the entries of the last query
  */
 const drain = async (
   deps: PollerDeps,
   budget: PollBudget,
-  memory: RunMemory,
+  memory: PollerMemory,
   { first, lease }: { readonly first: readonly DueEntry[]; readonly lease: HeldLease },
-): Promise<void> => {
+): Promise<readonly DueEntry[]> => {
   const hasTime = (): boolean => !budget.signal.aborted && deps.clock.now() < budget.endsAt;
-  const rounds = createAccountRounds(deps, memory, budget.signal);
+  const rounds = createAccountRounds(deps, memory, { signal: budget.signal, claim: lease.claim });
   const work = createEntryWork(deps, memory, hasTime);
-  const run: Run = { deps, budget, memory, rounds, work };
+  const run: Run = { deps, budget, memory, lease, rounds, work };
   let entries = first;
   try {
     while (hasTime()) {
-      if (!(await step(run, entries))) break;
-      await lease.renew();
-      entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
+      const isLeft = await step(run, entries);
+      // What was handled may have made something else due.
+      if (!isLeft && !memory.hasNews) break;
+      // Another run is at work, and changes what this one remembers.
+      if (!(await lease.renew())) {
+        memory.accounts.clear();
+        break;
+      }
+      const isOld = deps.clock.now() >= memory.queriedAt + QUERY_PAUSE_MS;
+      if (!isLeft || isOld) entries = await queryDue(deps, memory);
     }
   } finally {
     await within(deps.clock, STOP_MS, Promise.all([rounds.stop(), work.allEnded()]));
   }
-  const now = deps.clock.now();
-  const next = Math.max(now, nextReadyAt(entries, memory));
-  // The next run takes over without waiting for the schedule.
-  if (next < now + LEFT_TO_SCHEDULE_MS) await deps.waker.wakeAt(next);
+  return entries;
+};
+
+/** What the next run has to know, if it is in another process. */
+const noteOf = ({ queriedAt }: PollerMemory, wakeAt: number | undefined): LeaseNote => ({
+  queriedAt,
+  ...(wakeAt !== undefined && { wakeAt }),
+});
+
+/**
+ * Sees to it that a run begins when the next entry is ready. The schedule does that for what is ready
+ * later than its next tick.
+ * @param wakeAt the wake signal that the last run asked for, epoch ms
+ * @returns the wake signal that is now on its way
+ */
+const wakeNextRun = async (
+  { clock, waker }: PollerDeps,
+  next: number,
+  wakeAt: number | undefined,
+): Promise<number | undefined> => {
+  const now = clock.now();
+  const isPromised = wakeAt !== undefined && wakeAt > now && wakeAt <= next + LATE_WAKE_MS;
+  if (isPromised || next >= now + HORIZON_MS) return wakeAt;
+  const at = Math.max(now, next);
+  await waker.wakeAt(at);
+  return at;
 };
 
 /**
@@ -121,7 +184,7 @@ const drain = async (
  */
 const lagSeconds = (
   entries: readonly DueEntry[],
-  { unpublishedSince }: RunMemory,
+  { unpublishedSince }: PollerMemory,
   now: number,
 ): number => {
   const oldest = entries.find(({ key, dueAt }) => dueAt > 0 && !isTaskKey(key));
@@ -130,24 +193,63 @@ const lagSeconds = (
   return Math.max(0, now - since) / 1000;
 };
 
+const drainWithLease = async (
+  deps: PollerDeps,
+  budget: PollBudget,
+  memory: PollerMemory,
+  start: {
+    readonly first: readonly DueEntry[];
+    readonly lease: HeldLease;
+    readonly wakeAt: number | undefined;
+  },
+): Promise<void> => {
+  const { lease } = start;
+  try {
+    const entries = await drain(deps, budget, memory, start);
+    const wakeAt = await wakeNextRun(deps, nextReadyAt(entries, memory), start.wakeAt);
+    await lease.release(noteOf(memory, wakeAt));
+  } catch (error) {
+    await lease.release();
+    throw error;
+  }
+};
+
+/** Leaves the work to the run that holds the lease, which may not see what is due only now. */
+const leaveToHolder = async (deps: PollerDeps, wakeAt: number | undefined): Promise<void> => {
+  await wakeNextRun(deps, deps.clock.now() + QUERY_PAUSE_MS, wakeAt);
+  deps.metrics.count("PollerRan");
+};
+
 /**
  * One run of the poller: follows tasks, recovers and retries commands, hands lanes over, publishes
- * unpublished events. An idle run is one query. Measures the ledger's lag and counts the run, even if
- * another run holds the lease.
+ * unpublished events. It ends when nothing is ready for half a second, and asks for the next run by a wake signal.
+ * A run with nothing to do is a read of the lease and a query. Counts each run, and measures the ledger's lag if no
+ * other run holds the lease.
+ * @param memory of the process, which saves work; default: a new one
  */
-export const pollDue = async (deps: PollerDeps, budget: PollBudget): Promise<void> => {
-  const beganAt = deps.clock.now();
-  const memory: RunMemory = {
-    notBefore: new Map(),
-    unpublishedSince: new Map(),
-    withoutLists: new Set(),
-  };
-  const entries = await deps.ledger.listDue(budget.endsAt, MAX_DUE);
-  const request = { name: POLLER_LEASE, by: deps.runner, durationMs: LEASE_MS };
-  const lease = entries.length > 0 ? await takeLease(deps, request) : undefined;
-  if (lease) {
-    await drain(deps, budget, memory, { first: entries, lease }).finally(() => lease.release());
+export const pollDue = async (
+  deps: PollerDeps,
+  budget: PollBudget,
+  memory: PollerMemory = createPollerMemory(deps.runner),
+): Promise<void> => {
+  const found = await readLease(deps.ledger, POLLER_LEASE);
+  const now = deps.clock.now();
+  if (found && found.value.until > now) return leaveToHolder(deps, found.value.note?.wakeAt);
+  const { by, note } = found?.value ?? {};
+  beginRun(memory, now, by === memory.runner ? undefined : note);
+  const first = await queryDue(deps, memory);
+  const next = nextReadyAt(first, memory);
+  if (next < now + WORTH_WAITING_MS) {
+    const request = { name: POLLER_LEASE, by: memory.runner, durationMs: LEASE_MS };
+    const afterMs = first.length <= SMALL_RUN ? SMALL_RUN_MS : 0;
+    const lease = await takeLease(deps, request, { found, afterMs });
+    if (!lease) return leaveToHolder(deps, note?.wakeAt);
+    await drainWithLease(deps, budget, memory, { first, lease, wakeAt: note?.wakeAt });
+  } else {
+    const wakeAt = await wakeNextRun(deps, next, note?.wakeAt);
+    if (wakeAt !== note?.wakeAt)
+      await leaveNote(deps.ledger, POLLER_LEASE, found, noteOf(memory, wakeAt));
   }
-  const value = lagSeconds(entries, memory, beganAt);
+  const value = lagSeconds(first, memory, now);
   deps.metrics.measure({ name: "LedgerLag", value, unit: "Seconds" }, ["PollerRan"]);
 };

@@ -1,16 +1,21 @@
 import pLimit from "p-limit";
-import type * as z from "zod";
-import { getTask, listTasks, type taskSchema } from "../../contract/tasks.ts";
+import { getTask } from "../../contract/tasks.ts";
 import type { Random } from "../../platform/ports/random.ts";
 import type { Account } from "../../provider/accounts.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
 import { isSmall } from "../command-events.ts";
-import { isBeside, type Task, type TaskEnd } from "../task.ts";
-import type { RunMemory } from "./due-entries.ts";
+import type { TaskEnd } from "../task.ts";
+import { type AccountTasks, nextListAfter, type OpenTask } from "./open-tasks.ts";
+import { createdAtOf, listEnded, listOpen, type TaskRecord } from "./task-lists.ts";
 
 /** The result of one check of a task. */
 export type TaskReport =
-  | { readonly kind: "open"; readonly project: number | undefined }
+  | {
+      readonly kind: "open";
+      readonly project: number | undefined;
+      /** Time of creation by the provider, epoch ms. */
+      readonly createdAt: number | undefined;
+    }
   | { readonly kind: "ended"; readonly end: TaskEnd; readonly project: number | undefined }
   | { readonly kind: "missing" }
   /** Not read, because the account is not in the accounts file. */
@@ -28,7 +33,7 @@ export type TaskReport =
  * The meaning of a task record. FINISHED with an error text is a failure; an unknown state means still
  * running, because the document names two ends only.
  */
-const reportOf = (task: z.output<typeof taskSchema>): TaskReport => {
+const reportOf = (task: TaskRecord): TaskReport => {
   const { state, error, created_resources: resources } = task;
   const project = task.project_id ?? undefined;
   if (state === "FINISHED" && !error) {
@@ -40,7 +45,7 @@ const reportOf = (task: z.output<typeof taskSchema>): TaskReport => {
     const message = error || "the task ended in state ERROR without an error text";
     return { kind: "ended", end: { status: "failed", message }, project };
   }
-  return { kind: "open", project };
+  return { kind: "open", project, createdAt: createdAtOf(task) };
 };
 
 /** A failed check never ends a task: it shows only that the task could not be read. */
@@ -64,19 +69,12 @@ const readTask = async (
   }
 };
 
-/** From this many tasks on, one list request is cheaper than reading each. */
-const MIN_TASKS_TO_LIST = 5;
-const PAGE_SIZE = 1000;
-/** A project with more running tasks than this is read task by task. */
-const MAX_PAGES = 10;
-/** How far the provider's clock may be behind ours without hiding our tasks from the list. */
-const CLOCK_SKEW_MS = 60_000;
-/** A task of another client began before it was recorded here. An older one is read by itself. */
-const BEGAN_BEFORE_MS = 24 * 60 * 60 * 1000;
+/** From this many tasks on, a list costs fewer requests than reading each. */
+const MIN_TASKS_TO_LIST = 2;
 const MAX_READS_AT_ONCE = 5;
 
 /** Error codes of an API that has no list, or none for this key. */
-const REFUSED = new Set(["forbidden", "refused"]);
+const REFUSED = new Set(["forbidden", "not-found", "refused"]);
 /** Those, and error codes of a list that cannot be read. */
 const NO_LIST = new Set([...REFUSED, "reply-unexpected", "reply-unreadable"]);
 
@@ -100,55 +98,35 @@ type Reports = ReadonlyMap<string, TaskReport>;
 export interface TaskReports {
   /** Reports by task id. */
   readonly reports: Reports;
-  /** Whether one list holds them, so that reading all of them costs no more than one. */
+  /** Whether the account's tasks are read by a list, so that they are checked together. */
   readonly isListed: boolean;
 }
 
-/** Every task of the account that still runs, by id; the list has no filter for ids. */
-const listOpen = async (account: Account, since: number, signal: AbortSignal): Promise<Reports> => {
-  const open = new Map<string, TaskReport>();
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const { results } = await account.client.call(
-      listTasks,
-      {
-        params: {},
-        query: {
-          state: ["NEW", "RUNNING"],
-          from_timestamp: new Date(since).toISOString(),
-          order_by: "asc",
-          limit: PAGE_SIZE,
-          offset: page * PAGE_SIZE,
-        },
-        body: undefined,
-      },
-      signal,
-    );
-    for (const task of results) open.set(task.id, reportOf(task));
-    if (results.length < PAGE_SIZE) break;
-  }
-  return open;
+/** Why an account is left alone after a failed list; undefined: its tasks are read one by one. */
+const troubleOf = (
+  error: ProviderError,
+  list: "open" | "ended",
+  { refused }: AccountTasks,
+): Unreadable | undefined => {
+  // A refused list does not show whether the key is valid. While the key counts as refused, a run must not
+  // use up every half-open probe for lists.
+  if (REFUSED.has(error.code)) refused.add(list);
+  return NO_LIST.has(error.code)
+    ? undefined
+    : { kind: "unreadable", code: error.code, retryAfterMs: error.retryAfterMs };
 };
 
-const beganAt = (task: Task): number =>
-  task.recordedAt - (isBeside(task) ? BEGAN_BEFORE_MS : CLOCK_SKEW_MS);
-
-const tryToList = async (
+/** Whether one list serves these tasks now, at no more requests than reading each. */
+export const isListWorthIt = (
   account: Account,
-  tasks: readonly Task[],
-  { withoutLists }: RunMemory,
-  signal: AbortSignal,
-): Promise<Reports | Unreadable | undefined> => {
-  try {
-    return await listOpen(account, Math.min(...tasks.map(beganAt)), signal);
-  } catch (error) {
-    const report = reportOfError(error);
-    // A refused list does not show whether the key is valid. While the key counts as refused, a run must not use up
-    // every half-open probe for lists.
-    if (report.kind === "unreadable" && REFUSED.has(report.code)) withoutLists.add(account.name);
-    // Without a list, tasks are read one by one. An account in trouble is left alone.
-    return report.kind === "unreadable" && !NO_LIST.has(report.code) ? report : undefined;
-  }
-};
+  taskCount: number,
+  { pages, refused, nextListAt }: AccountTasks,
+  now: number,
+): boolean =>
+  account.canList &&
+  !refused.has("open") &&
+  nextListAt <= now &&
+  taskCount >= Math.max(MIN_TASKS_TO_LIST, pages);
 
 /** Random order, so that the same tasks are not always behind one that gets no answer. */
 const shuffled = <T>(items: readonly T[], random: Random): readonly T[] =>
@@ -176,24 +154,59 @@ const readEach = async (
   return reports;
 };
 
+interface ListResult {
+  /** Whether the list of open tasks was read to its end. */
+  readonly isComplete: boolean;
+  /** Why the account is left alone in this round. */
+  readonly trouble?: Unreadable | undefined;
+}
+
+/** Reads tasks of one account by lists, and adds reports of those that are found. */
+const readLists = async (
+  account: Account,
+  tasks: readonly OpenTask[],
+  memory: AccountTasks,
+  { reports, now, signal }: { reports: Map<string, TaskReport>; now: number; signal: AbortSignal },
+): Promise<ListResult> => {
+  const open = await listOpen(account, tasks, signal);
+  memory.pages = open.pages;
+  memory.nextListAt = nextListAfter(now, open.pages);
+  for (const [id, record] of open.found) reports.set(id, reportOf(record));
+  const { isComplete } = open;
+  if (open.error) return { isComplete, trouble: troubleOf(open.error, "open", memory) };
+  if (!isComplete || memory.refused.has("ended")) return { isComplete };
+  const gone = tasks.filter(({ task }) => !open.found.has(task.id));
+  const ended = await listEnded(account, gone, signal);
+  for (const [id, record] of ended.found) reports.set(id, reportOf(record));
+  return { isComplete, trouble: ended.error && troubleOf(ended.error, "ended", memory) };
+};
+
 /**
- * Reads tasks of one account, each once however many commands wait for it: by one list where that
- * pays, the rest one by one.
+ * Reads open tasks of one account, each once however many commands wait for it: by lists where these cost no
+ * more requests, the rest one by one. A task that is not due, and may still run, is read by a list only.
+ * @param memory of the account; remembers the pages of the list, and refused lists
  */
 export const readTasks = async (
   account: Account,
-  tasks: readonly Task[],
-  { memory, random }: { readonly memory: RunMemory; readonly random: Random },
+  tasks: readonly OpenTask[],
+  { memory, random, now }: { memory: AccountTasks; random: Random; now: number },
   signal: AbortSignal,
 ): Promise<TaskReports> => {
-  const ids = [...new Set(tasks.map(({ id }) => id))];
-  const mayList = account.canList && !memory.withoutLists.has(account.name);
-  const isListWorthIt = mayList && ids.length >= MIN_TASKS_TO_LIST;
-  const listed = isListWorthIt ? await tryToList(account, tasks, memory, signal) : undefined;
-  if (listed && "kind" in listed) {
-    return { reports: new Map(ids.map((id) => [id, listed])), isListed: true };
+  const ids = new Set(tasks.map(({ task }) => task.id));
+  const reports = new Map<string, TaskReport>();
+  const lists = isListWorthIt(account, ids.size, memory, now)
+    ? await readLists(account, tasks, memory, { reports, now, signal })
+    : undefined;
+  const trouble = lists?.trouble;
+  // What a complete list does not show has ended, and is read at once.
+  const isDue = ({ checkAt = now }: OpenTask): boolean => lists?.isComplete || checkAt <= now;
+  const unread = [...new Set(tasks.filter(isDue).map(({ task }) => task.id))].filter(
+    (id) => !reports.has(id),
+  );
+  if (trouble) for (const id of unread) reports.set(id, trouble);
+  else {
+    const read = await readEach(account, shuffled(unread, random), signal);
+    for (const [id, report] of read) reports.set(id, report);
   }
-  const unlisted = ids.filter((id) => !listed?.has(id));
-  const read = await readEach(account, shuffled(unlisted, random), signal);
-  return { reports: new Map([...(listed ?? []), ...read]), isListed: listed !== undefined };
+  return { reports, isListed: trouble !== undefined || lists?.isComplete === true };
 };

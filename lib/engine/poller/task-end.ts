@@ -116,12 +116,12 @@ export const publishTaskEnd = async (deps: CommandDeps, task: Task): Promise<voi
   await tasks.update(deps.ledger, taskKey(task), markReported);
 };
 
-/** Records that a task has ended, then publishes its end. */
+/** Records that a task has ended, then publishes its end. @returns the ended task */
 export const recordAndPublishEnd = async (
   deps: CommandDeps,
   task: Task,
   { message: given, ...end }: TaskEnd,
-): Promise<void> => {
+): Promise<Task> => {
   const isProviderText = end.status === "failed" && given !== undefined;
   const shown = isProviderText ? await shownText(deps, task, given) : given;
   const { value } = await tasks.update(deps.ledger, taskKey(task), (current) => {
@@ -134,4 +134,5 @@ export const recordAndPublishEnd = async (
     );
   });
   await publishTaskEnd(deps, value);
+  return value;
 };

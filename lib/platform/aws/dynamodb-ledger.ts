@@ -188,7 +188,12 @@ const queryAll = async (
   const found: Attributes[] = [];
   let from: Attributes | undefined;
   do {
-    const page = { ...query, Limit: limit - found.length, ExclusiveStartKey: from };
+    const left = limit - found.length;
+    const page = {
+      ...query,
+      Limit: Number.isFinite(left) ? left : undefined,
+      ExclusiveStartKey: from,
+    };
     const { Items = [], LastEvaluatedKey } = await client.send(new QueryCommand(page));
     found.push(...Items);
     from = LastEvaluatedKey;

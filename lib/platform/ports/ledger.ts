@@ -73,7 +73,7 @@ export interface Ledger {
   write(item: LedgerItem): Promise<"written" | "conflict">;
   /**
    * Lists at most `limit` items that are due at or before `until`, the longest due first; fewer only if no
-   * more are due. Eventually consistent: an entry may be stale or missing for a moment, so re-read an item
+   * more are due; Infinity: all. Eventually consistent: an entry may be stale or missing for a moment, so re-read an item
    * before you act on it.
    */
   listDue(until: number, limit: number): Promise<readonly DueEntry[]>;

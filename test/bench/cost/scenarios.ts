@@ -52,7 +52,7 @@ const atOnce = (commands: number): Scenario => ({
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "at-once": atOnce(200),
-  "task-alone": alone(60, 60 * SECOND_MS),
+  "task-alone": alone(180, 60 * SECOND_MS),
   "task-alone-2h": alone(10, 2 * HOUR_MS),
   "tasks-steady-100": {
     text: "100 open tasks of 120 s at a time: a command each 1.2 s, measured for 6 minutes after 4",

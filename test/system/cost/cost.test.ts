@@ -29,22 +29,22 @@ const SCENARIOS: Readonly<Record<string, readonly [scenario: Scenario, bounds: B
   "5 tasks of 60 s, each alone": [
     scenarioOf.alone(5, 60_000),
     {
-      providerRequests: 84,
-      wruPerCommand: 51.4,
+      providerRequests: 76,
+      wruPerCommand: 53.2,
       indexWruPerCommand: 16,
       listIndexWruPerCommand: 1,
-      rruPerCommand: 111.8,
+      rruPerCommand: 59.5,
       publishesPerCommand: 3,
     },
   ],
   "50 tasks that begin at one instant": [
     scenarioOf.together(50, 20),
     {
-      providerRequests: 74,
-      wruPerCommand: 22.68,
+      providerRequests: 36,
+      wruPerCommand: 23.46,
       indexWruPerCommand: 16,
       listIndexWruPerCommand: 1,
-      rruPerCommand: 43.19,
+      rruPerCommand: 18.28,
       publishesPerCommand: 3,
     },
   ],

@@ -66,17 +66,6 @@ test("finding a task that was not missing changes nothing", () => {
   expect(machine.markFound(open)).toBe(open);
 });
 
-test("the next check of an open task is only ever postponed", () => {
-  expect(machine.postponeCheck(open, 60_000).lookAt).toBe(60_000);
-  expect(machine.postponeCheck(open, 2_000)).toBe(open);
-});
-
-test("a task that has ended is not checked again", () => {
-  const abandoned = machine.abandonTask(open, 4_000);
-
-  expect(machine.postponeCheck(abandoned, 60_000)).toBe(abandoned);
-});
-
 test("a task that another command got too keeps its item", () => {
   const shared = machine.markShared(open);
 

@@ -12,23 +12,29 @@ const EVENTS = [
 ] as const;
 
 describe.each(EVENTS)("poll-tasks, called by %s", (_caller, event) => {
-  it("reads the due index once and ends when nothing is outstanding", async () => {
+  it("reads the lease and the due index once when nothing is outstanding", async () => {
     const world = await createFunctionWorld();
     const { pollTasks } = world.skyhook();
 
     expect(await pollTasks(event, world.contextOf(60_000))).toBeUndefined();
 
-    expect(world.calls).toEqual(["ledger.listDue"]);
+    expect(world.calls).toEqual(["ledger.read lease#poll-tasks", "ledger.listDue"]);
   });
 
-  it("follows a task to its end within one run", async () => {
+  it("asks for a run at the next check of a task, and follows it to its end", async () => {
     const world = await createFunctionWorld();
     await world.handle(updateContainer("c1"));
+    await world.clock.advance(2_000);
     const { pollTasks } = world.skyhook();
 
-    const run = pollTasks(event, world.contextOf(60_000));
-    await world.clock.advance(60_000);
-    await run;
+    await world.drive(pollTasks(event, world.contextOf(60_000)));
+    expect(world.publishedTypes("c1")).toEqual(["CommandAccepted"]);
+    for (let check = 1; check <= 2; check += 1) {
+      const next = world.wakes.at(-1)!;
+      expect(next).toBeGreaterThanOrEqual(world.clock.now() + 4_000);
+      await world.clock.advance(next - world.clock.now());
+      await world.drive(pollTasks(event, world.contextOf(60_000)));
+    }
 
     expect(world.publishedTypes("c1")).toEqual([
       "CommandAccepted",
@@ -40,15 +46,12 @@ describe.each(EVENTS)("poll-tasks, called by %s", (_caller, event) => {
   it("ends in time, and leaves unfinished work to the next run", async () => {
     const world = await createFunctionWorld();
     await world.handle(updateContainer("c1"));
+    await world.clock.advance(20_000);
     const { pollTasks } = world.skyhook();
 
-    const run = pollTasks(event, world.contextOf(8_000));
-    await world.clock.advance(8_000);
-    await run;
+    await world.drive(pollTasks(event, world.contextOf(3_000)));
     const atFirst = world.publishedTypes("c1");
-    const next = pollTasks(event, world.contextOf(60_000));
-    await world.clock.advance(60_000);
-    await next;
+    await world.drive(pollTasks(event, world.contextOf(60_000)));
 
     expect(atFirst).toEqual(["CommandAccepted"]);
     expect(world.publishedTypes("c1")).toEqual([

@@ -4,7 +4,13 @@ import { describe, expect, it } from "vitest";
 import { cancelCommand } from "../../../lib/admin/operator-actions.ts";
 import type { Around } from "../../support/faults.ts";
 import example from "../../support/fixtures/sqs-fifo-event.json" with { type: "json" };
-import { resumeInstance, updateContainer, updatePolicy } from "../../support/requests.ts";
+import {
+  createRouter,
+  resumeInstance,
+  updateContainer,
+  updatePolicy,
+  updatePool,
+} from "../../support/requests.ts";
 import { createFunctionWorld, failing } from "./function-world.ts";
 
 /** The documented event with one record for each body; their ids are m1, m2, … */
@@ -32,6 +38,22 @@ describe("run-commands", () => {
     expect(world.publishedTypes("r1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
     expect(world.publishedTypes("p1")).toEqual(["CommandAccepted", "CommandSucceeded"]);
     expect(world.bound).toEqual([context]);
+  });
+
+  it("asks for one wake signal where several tasks begin at nearly the same time", async () => {
+    const world = await createFunctionWorld();
+    const { runCommands } = world.skyhook();
+    const begin = (request: unknown) => runCommands(eventOf(request), world.contextOf(30_000));
+
+    await begin(updateContainer("c1"));
+    const first = world.clock.now() + 2_000;
+    await world.clock.advance(1_000);
+    await begin(updatePool("c2"));
+    await world.clock.advance(700);
+    // The first signal comes in 300 ms, and the due index may not show this task by then.
+    await begin(createRouter("c3"));
+
+    expect(world.wakes).toEqual([first, first + 1_700]);
   });
 
   it("returns an unreadable message and handles the others", async () => {

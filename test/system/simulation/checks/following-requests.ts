@@ -1,13 +1,14 @@
 import { POLLER_LEASE } from "../../../../lib/engine/poller/poll.ts";
 import type { Cloud } from "../cloud/cloud.ts";
-import { BLIND, NARROW_SENDER } from "../plan/actors.ts";
+import { BLIND } from "../plan/actors.ts";
 import {
+  isTooMany,
   type ListRead,
   listAsked,
   listShown,
+  metAfterList,
   metInList,
   problemOfPage,
-  problemOfRead,
 } from "./list-reads.ts";
 import {
   hasEnded,
@@ -20,58 +21,73 @@ import {
 } from "./task-items.ts";
 
 const POLLER_ITEM = `lease#${POLLER_LEASE}`;
-/** From this many tasks on, a list is cheaper than reading each; the engine lists from five on. */
-const MANY_TASKS = 6;
-/** Less than the shortest pause between two checks of a task, 2 s less a quarter. */
-const SHORTEST_PAUSE_MS = 1_400;
-/** A crash delays a task's record. The engine lists tasks from a minute before it; clocks differ. */
-const LATE_RECORD_MS = 30_000;
+/** Less than the shortest pause between two checks of a task, and between two lists. */
+const SHORTEST_PAUSE_MS = 3_000;
+/** More than the time between a list and the reads of tasks that it does not show. */
+const ONE_ROUND_MS = 2_000;
+/** From this many tasks on, one list is cheaper than reading each; the engine lists from two on. */
+const MANY_TASKS = 4;
+/** A refused or too long list is asked for again after this time. */
+const LISTS_MS = 5 * 60_000;
 
-type Name = { readonly name: string };
-
-/** What one machine does about the tasks of one account; instants are numbers of events so far. */
-interface Rounds {
-  readonly itemReadAt: Map<string, number>;
-  /** Items of open tasks that it read since its last request: their keys by task. */
-  fresh: Map<string, Set<string>>;
-  /** The tasks of its last round, likewise, and when that began to ask. */
-  round: ReadonlyMap<string, ReadonlySet<string>>;
-  roundAt: number;
-  list: ListRead | undefined;
-  /** When it was shown the end of a task that it checked. */
-  readonly endShownAt: Map<string, number>;
-  /** When the provider answered for an item's task, epoch ms, by the item's key. */
-  readonly answeredAt: Map<string, number>;
+interface Caller {
+  readonly name: string;
+  hasJumped(): boolean;
 }
 
-const noRounds = (): Rounds => ({
-  itemReadAt: new Map(),
-  fresh: new Map(),
-  round: new Map(),
-  roundAt: 0,
-  list: undefined,
+/** What the machine that followed tasks last knows about those of one account; instants are epoch ms. */
+interface Known {
+  /** When the last list of open tasks was answered. */
+  listedAt: number;
+  /** When a list, or a read of the task, showed it to the machine. */
+  readonly listShownAt: Map<string, number>;
+  readonly readAt: Map<string, number>;
+  readonly endShownAt: Map<string, number>;
+  /** Reads of single tasks in this instant's round. */
+  readonly alone: Map<string, number>;
+}
+
+const nothingKnown = (): Known => ({
+  listedAt: 0,
+  listShownAt: new Map(),
+  readAt: new Map(),
   endShownAt: new Map(),
-  answeredAt: new Map(),
+  alone: new Map(),
 });
 
+/** Items of one task. */
+interface Items {
+  readonly byKey: Map<string, TaskItem>;
+  /** When the newest of them was recorded. */
+  newestAt: number;
+}
+
 /**
- * Following costs no request without need. A round of a machine reads the items of its tasks first, and
- * then asks the provider: for a list if that pays, and then for those tasks that the list does not show.
+ * Following costs no request without need: lists in place of many reads, pages only while they are cheaper than
+ * reads, no task that a list has just shown, none whose end is known, and nothing more often than the pauses allow.
  */
 export const watchFollowingRequests = (cloud: Cloud): void => {
   const { plan, ledger, provider, chronicle, timeline } = cloud;
-  const rounds = new Map<string, Rounds>();
-  /** The items of a task by their keys, by account and task. */
-  const itemsOf = new Map<string, Map<string, TaskItem>>();
-  let events = 0;
+  const known = new Map<string, Known>();
+  /** The newest list of each machine and account. */
+  const lists = new Map<string, ListRead>();
+  let lastMachine = "";
+  let lastRunner = "";
+  const tasks = new Map<string, Items>();
 
-  const roundsOf = (account: string, { name }: Name): Rounds => {
-    const key = `${name} ${account}`;
-    const known = rounds.get(key) ?? noRounds();
-    rounds.set(key, known);
-    return known;
+  /** A machine forgets what it knows when another one has followed tasks, or has left its note in between. */
+  const forgetAtChange = ({ name }: Pick<Caller, "name">): void => {
+    if (name !== lastMachine) known.clear();
+    lastMachine = name;
   };
-
+  ledger.onRead((item, { name }) => {
+    if (item.key === POLLER_ITEM && name === lastMachine && name !== lastRunner) known.clear();
+  });
+  const knownTo = (account: string): Known => {
+    const found = known.get(account) ?? nothingKnown();
+    known.set(account, found);
+    return found;
+  };
   const broken = (text: string): void => {
     chronicle.violations.push({ invariant: 4, text });
   };
@@ -79,117 +95,109 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     chronicle.ifCalm.push({ invariant: 4, text });
   };
 
-  ledger.onRead((item, by) => {
-    const task = taskItemOf(item);
-    if (task?.state.status !== "open") return;
-    // An attempt reads the items of its tasks too; a round reads those that are due.
-    if ((item.dueAt ?? 0) > by.clock.now()) return;
-    const own = roundsOf(task.account, by);
-    events += 1;
-    own.itemReadAt.set(task.id, events);
-    // The round before ended without a request.
-    if (own.fresh.get(task.id)?.has(item.key)) own.fresh = new Map();
-    own.fresh.set(task.id, (own.fresh.get(task.id) ?? new Set()).add(item.key));
-  });
-
-  /** A run that ends leaves to the next one what it was shown last. */
-  const forgetEnds = ({ name }: Name): void => {
-    for (const [key, own] of rounds) {
-      if (!key.startsWith(`${name} `)) continue;
-      own.endShownAt.clear();
-      own.answeredAt.clear();
-    }
-  };
-
   ledger.onWrite((item, _previous, by) => {
-    if (item.key === POLLER_ITEM && item.value.until === 0) forgetEnds(by);
+    if (item.key === POLLER_ITEM) lastRunner = by.name;
     const task = taskItemOf(item);
     if (!task) return;
     const name = `${task.account}/${task.id}`;
-    itemsOf.set(name, (itemsOf.get(name) ?? new Map<string, TaskItem>()).set(item.key, task));
-    roundsOf(task.account, by).fresh.delete(task.id);
+    const items = tasks.get(name) ?? { byKey: new Map(), newestAt: 0 };
+    if (!items.byKey.has(item.key)) items.newestAt = timeline.now();
+    items.byKey.set(item.key, task);
+    tasks.set(name, items);
   });
 
-  /** The creation from which on a list has to show the task, epoch ms. */
-  const listedSince = (items: readonly TaskItem[]): number => {
-    const isBeside = items.some(({ followedBy, sharedAs }) => followedBy || sharedAs === "other");
-    return isBeside ? 0 : Math.min(...items.map(({ recordedAt }) => recordedAt)) - LATE_RECORD_MS;
-  };
+  const openTasksOf = (account: string): number =>
+    [...tasks.values()].filter(({ byKey }) =>
+      [...byKey.values()].some((task) => task.account === account && task.state.status === "open"),
+    ).length;
 
-  /** A run requests a refused list once only. */
-  const readWithoutList = (account: string, { round }: Rounds): void => {
-    if (round.size < MANY_TASKS || plan.provider.crowd?.isListRefused) return;
+  /** Tasks of an account with a list are read one by one only if the list is refused, or too long. */
+  const readWithoutList = (account: string, own: Known, list: ListRead | undefined): void => {
+    const now = timeline.now();
+    for (const [id, at] of own.alone) if (at < now - ONE_ROUND_MS) own.alone.delete(id);
+    if (own.alone.size < MANY_TASKS || plan.provider.crowd?.isListRefused) return;
     if (account === BLIND) chronicle.met.add("many tasks of an account without lists");
-    else brokenIfCalm(`${round.size} tasks of ${account} were read without a list`);
+    else if (!list || list.beganAt < now - LISTS_MS - ONE_ROUND_MS)
+      brokenIfCalm(`${own.alone.size} tasks of ${account} were read without a list`);
   };
 
-  const beginRound = (own: Rounds): void => {
-    if (own.fresh.size === 0) return;
-    own.round = own.fresh;
-    own.fresh = new Map();
-    own.roundAt = events;
+  /** Why the machine did not need this read of a task. */
+  const wasteOf = (
+    own: Known,
+    id: string,
+    { items, list }: { readonly items: Items | undefined; readonly list: ListRead | undefined },
+  ): string | undefined => {
+    const now = timeline.now();
+    const since = (at: number | undefined): number => now - (at ?? Number.NEGATIVE_INFINITY);
+    if (since(own.listShownAt.get(id)) < ONE_ROUND_MS) return "although a list has just shown it";
+    const readAt = own.readAt.get(id);
+    const isNew = readAt === undefined || (items?.newestAt ?? now) > readAt;
+    // A task that a list does not show is read at once.
+    const isGone = since(list?.beganAt) < ONE_ROUND_MS;
+    if (!isNew && !isGone && since(readAt) < SHORTEST_PAUSE_MS)
+      return `again after ${since(readAt)} ms`;
+    const endShownAt = own.endShownAt.get(id);
+    // Each command that waits for the task may learn its end later.
+    const isKnown = endShownAt !== undefined && since(endShownAt) > ONE_ROUND_MS;
+    return isKnown && items?.byKey.size === 1 ? "after its end was shown" : undefined;
   };
 
-  /** One answer serves all commands that wait for a task; after a list some tasks may be read again. */
-  const readTooSoon = (account: string, id: string, { round, answeredAt }: Rounds): void => {
-    for (const item of round.get(id) ?? []) {
-      const sinceMs = timeline.now() - (answeredAt.get(item) ?? 0);
-      const text = `task ${account}/${id} was read again after ${sinceMs} ms`;
-      if (sinceMs < SHORTEST_PAUSE_MS) brokenIfCalm(text);
-    }
-  };
-
-  /** A list also shows tasks of other rounds, which it was not requested for. */
-  const noteAnswer = (
-    task: ShownTask,
-    isAlone: boolean,
-    { round, endShownAt, answeredAt }: Rounds,
-  ): void => {
-    const items = round.get(task.id);
-    if (items && hasEnded(task)) endShownAt.set(task.id, events);
-    if (isAlone) for (const item of items ?? []) answeredAt.set(item, timeline.now());
-  };
-
-  const readAlone = (account: string, id: string, own: Rounds): void => {
+  const readAlone = (account: string, id: string, caller: Caller): void => {
     const name = `${account}/${id}`;
-    const items = [...(itemsOf.get(name)?.values() ?? [])];
-    const itemReadAt = own.itemReadAt.get(id) ?? events;
-    const listOfRound = own.list && own.list.beganAt >= own.roundAt ? own.list : undefined;
-    const problem = listOfRound && problemOfRead(listOfRound, id, listedSince(items));
-    if (problem) broken(`task ${name} was read by itself, ${problem}`);
-    if (!listOfRound) readWithoutList(account, own);
-    // A task without rights for its follower looks missing to it, and is read until it is given up.
-    const isSeen = items.length === 1 && items[0]?.followedBy !== NARROW_SENDER;
-    if (isSeen && (own.endShownAt.get(id) ?? events) < itemReadAt) {
-      brokenIfCalm(`task ${name} was read again after its end was shown`);
-    }
+    const own = knownTo(account);
+    const list = lists.get(`${caller.name} ${account}`);
+    own.alone.set(id, timeline.now());
+    readWithoutList(account, own, list);
+    if (list) for (const met of metAfterList(list)) chronicle.met.add(met);
+    const items = tasks.get(name);
+    const waste = caller.hasJumped() ? undefined : wasteOf(own, id, { items, list });
+    if (waste) brokenIfCalm(`task ${name} was read by itself ${waste}`);
+  };
+
+  const readPage = (account: string, url: URL, caller: Caller): void => {
+    if (account === BLIND)
+      broken(`${caller.name} requested a list, which ${account} does not have`);
+    const key = `${caller.name} ${account}`;
+    const problem = problemOfPage(lists.get(key), url);
+    if (problem) broken(`${caller.name} ${problem}`);
+    const list = listAsked(lists.get(key), url, timeline.now());
+    lists.set(key, list);
+    if (isTooMany(list, openTasksOf(account)))
+      brokenIfCalm(`${caller.name} reads more pages than ${account} has tasks`);
+    const sinceMs = timeline.now() - knownTo(account).listedAt;
+    const isFirst = list.kind === "open" && list.offset === 0;
+    if (isFirst && sinceMs < SHORTEST_PAUSE_MS && !caller.hasJumped())
+      brokenIfCalm(`${caller.name} listed the tasks of ${account} again after ${sinceMs} ms`);
   };
 
   provider.onRequest(({ account, caller, url, method }) => {
     const id = taskIdIn(url);
     if (method !== "GET" || (id === undefined && !isListOfTasks(url))) return;
-    const own = roundsOf(account, caller);
-    events += 1;
-    beginRound(own);
-    if (id !== undefined) {
-      if (!caller.hasJumped()) readTooSoon(account, id, own);
-      readAlone(account, id, own);
-      return;
-    }
-    const problem = problemOfPage(own.list, url);
-    if (problem) broken(`${caller.name} ${problem}`);
-    if (account === BLIND)
-      broken(`${caller.name} requested a list, which ${account} does not have`);
-    own.list = listAsked(own.list, url, events);
+    forgetAtChange(caller);
+    if (id === undefined) readPage(account, url, caller);
+    else readAlone(account, id, caller);
   });
 
+  const noteShown = (own: Known, shown: readonly ShownTask[], at: Map<string, number>): void => {
+    for (const task of shown) {
+      at.set(task.id, timeline.now());
+      if (hasEnded(task) && !own.endShownAt.has(task.id)) {
+        own.endShownAt.set(task.id, timeline.now());
+      }
+    }
+  };
+
   provider.onReply(({ account, caller, url, status, whole }) => {
-    const own = roundsOf(account, caller);
-    events += 1;
-    const shown = whole?.status === 200 ? tasksShown(url, whole.text) : undefined;
-    for (const task of shown ?? []) noteAnswer(task, !isListOfTasks(url), own);
-    if (!isListOfTasks(url) || !own.list) return;
-    own.list = listShown(own.list, { status, page: shown, open: whole?.open });
-    for (const name of metInList(own.list)) chronicle.met.add(name);
+    const isList = isListOfTasks(url);
+    const page = whole?.status === 200 ? tasksShown(url, whole.text) : undefined;
+    const own = caller.name === lastMachine ? knownTo(account) : nothingKnown();
+    noteShown(own, page?.results ?? [], isList ? own.listShownAt : own.readAt);
+    const key = `${caller.name} ${account}`;
+    const asked = lists.get(key);
+    if (!isList || !asked) return;
+    const list = listShown(asked, { status, page, open: whole?.open });
+    lists.set(key, list);
+    if (list.kind === "open") own.listedAt = timeline.now();
+    for (const name of metInList(list)) chronicle.met.add(name);
   });
 };

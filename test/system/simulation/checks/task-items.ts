@@ -30,15 +30,16 @@ export const isListOfTasks = ({ pathname, searchParams }: URL): boolean =>
   pathname === LIST_PATH && !searchParams.has("task_type");
 
 const replySchema = z.looseObject({ id: z.string(), state: z.string() });
-const pageSchema = z.object({ results: z.array(replySchema) });
+const pageSchema = z.object({ count: z.number(), results: z.array(replySchema) });
 
 export type ShownTask = z.output<typeof replySchema>;
 
 export const hasEnded = ({ state }: ShownTask): boolean =>
   state === "FINISHED" || state === "ERROR";
 
-/** The tasks that a reply with status 200 shows. */
-export const tasksShown = (url: URL, text: string): readonly ShownTask[] => {
-  if (isListOfTasks(url)) return pageSchema.parse(JSON.parse(text)).results;
-  return taskIdIn(url) === undefined ? [] : [replySchema.parse(JSON.parse(text))];
+/** The tasks that a reply with status 200 shows, and how many the whole list has. */
+export const tasksShown = (url: URL, text: string): z.output<typeof pageSchema> => {
+  if (isListOfTasks(url)) return pageSchema.parse(JSON.parse(text));
+  const results = taskIdIn(url) === undefined ? [] : [replySchema.parse(JSON.parse(text))];
+  return { count: results.length, results };
 };

@@ -16,13 +16,12 @@ const SCARCE: { readonly [limit in keyof AwsLimits]?: readonly number[] } = {
 
 /**
  * Each limit that often strikes a function. Only operators read the list index, and a write to it mostly reaches the
- * limit of the due index first.
+ * limit of the due index first. The poller queries the due index too seldom for its reads to be throttled.
  */
 export const LIMITS = [
   "item writes",
   "item reads",
   "due index writes",
-  "due index reads",
   "sends",
   "sends of a group",
   "receives",

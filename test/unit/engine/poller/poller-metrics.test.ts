@@ -61,7 +61,7 @@ test("an entry that becomes due during the run is not late", async () => {
 
   await world.poll(10_000);
 
-  expect(lags(world)).toEqual([0]);
+  expect(Math.max(...lags(world))).toBe(0);
 });
 
 test("a task that is followed for hours is not late", async () => {
@@ -98,8 +98,9 @@ test("a task with an end during the run that cannot be published was not late wh
   const world = await createWorld({ provider: finished });
   world.bus.refuse(({ detailType }) => detailType === "TaskFinished");
   await world.handle(updateContainer("c1"));
+  await world.clock.advance(2_000);
 
-  await world.poll(30_000);
+  await world.poll(5_000);
 
   expect(lags(world)).toEqual([0]);
 });
@@ -125,10 +126,11 @@ test("a run that finds the lease taken is counted too", async () => {
   const { deps } = world.newInvocation();
   await takeLease(deps, { name: POLLER_LEASE, by: "another", durationMs: 10_000 });
 
-  await world.poll(1_000);
+  await world.poll(500);
 
   expect(world.counted).toEqual(["PollerRan"]);
-  expect(lags(world)).toEqual([3]);
+  // Only the run with the lease knows what is handled late.
+  expect(lags(world)).toEqual([]);
 });
 
 test("a run that crashes is not counted", async () => {

@@ -132,6 +132,7 @@ test("a task record that AWS does not return delays no task of another account",
     },
   });
   await world.handle(updateContainer("slow", {}, { account: "slow" }));
+  await world.clock.advance(2_000);
 
   const run = runFor(world, 20_000);
   await world.handle(updateContainer("c1", {}, { account: "local" }));

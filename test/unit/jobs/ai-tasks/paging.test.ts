@@ -19,8 +19,8 @@ test("a run that finds nothing new is one request and writes its lease only", as
   expect(provider.takePages()).toEqual([1]);
   const calls = world.calls.slice(callsBefore);
   expect(calls.filter((call) => call.startsWith("fetch"))).toHaveLength(1);
-  // Reads: the ended tasks of the newest page, and the lease and the watch at the start and the end.
-  expect(calls.filter((call) => call.startsWith("ledger.read"))).toHaveLength(99 + 2 + 2);
+  // Reads: the ended tasks of the newest page, the lease at the start, and the watch at the start and the end.
+  expect(calls.filter((call) => call.startsWith("ledger.read"))).toHaveLength(99 + 1 + 2);
   expect(calls.filter((call) => call.startsWith("ledger.write"))).toEqual([LEASE, LEASE]);
 });
 

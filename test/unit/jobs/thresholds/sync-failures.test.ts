@@ -354,7 +354,7 @@ test("a sync that cannot renew its lease makes no further change, and publishes 
     config: MANY,
     requestsPerSecond: 2,
     around: (call, effect) =>
-      isAway && call.name.startsWith("ledger.read lease")
+      isAway && call.name.startsWith("ledger.write lease")
         ? Promise.reject(new Error("away"))
         : effect(),
   });

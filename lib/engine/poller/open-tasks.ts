@@ -1,0 +1,88 @@
+import type { Random } from "../../platform/ports/random.ts";
+import type { Task } from "../task.ts";
+
+/** The shortest pause between two checks of a task that is read by itself. */
+const MIN_PAUSE_MS = 4_300;
+/** The shortest pause between two lists of an account. */
+const MIN_LIST_PAUSE_MS = 3_500;
+/** Additional pause for each page of a list: long lists are read less often. */
+const PAUSE_OF_PAGE_MS = 600;
+/** The period of the poller's schedule, so that no check is missed when a run ends. */
+const MAX_PAUSE_MS = 60_000;
+/** Part of a task's age that passes before its next check: an end is found late by so much of its duration. */
+const PART_OF_AGE = 0.075;
+/** Pauses are whole seconds, because SQS delays a wake signal by those. */
+const SECOND_MS = 1_000;
+/** Spreads the checks of tasks and accounts that began together. */
+const JITTER_MS = 1_000;
+
+/** An open task in the memory of a run. */
+export interface OpenTask {
+  /** Key of its due entry. */
+  readonly key: string;
+  readonly task: Task;
+  /** Next check, epoch ms; undefined: this run has not checked it. */
+  readonly checkAt: number | undefined;
+  /** Its creation at the provider by the provider's clock, epoch ms; undefined: not seen in a list. */
+  readonly createdAt: number | undefined;
+}
+
+/** What a run remembers of one account, so that a check without news reads and writes nothing. */
+export interface AccountTasks {
+  /** Open tasks by the key of their due entry. */
+  readonly open: Map<string, OpenTask>;
+  /** No list before this time, epoch ms. */
+  nextListAt: number;
+  /** Pages of the last list of open tasks; other clients' tasks are on them too. */
+  pages: number;
+  /** Lists that the account's API has refused. */
+  readonly refused: Set<"open" | "ended">;
+}
+
+export const noTasks = (): AccountTasks => ({
+  open: new Map(),
+  nextListAt: 0,
+  pages: 1,
+  refused: new Set(),
+});
+
+/** Lengthens a pause by less than the jitter, to whole seconds. */
+const spread = (pauseMs: number, random: Random): number => {
+  const seconds = Math.floor((pauseMs + random.fraction() * JITTER_MS) / SECOND_MS);
+  return Math.min(MAX_PAUSE_MS, seconds * SECOND_MS);
+};
+
+/** The shortest pause between two lists with so many pages, ms: 3.5 s, or 0.6 s for each page. */
+export const pauseOfPages = (pages: number): number =>
+  Math.min(MAX_PAUSE_MS, Math.max(MIN_LIST_PAUSE_MS, pages * PAUSE_OF_PAGE_MS));
+
+/** No other list before this time, epoch ms: the shortest pause that `pauseBeforeList` gives. */
+export const nextListAfter = (now: number, pages: number): number =>
+  now + Math.floor(pauseOfPages(pages) / SECOND_MS) * SECOND_MS;
+
+/** The pause before the next check of a task of this age, ms: 7.5 % of it, at least 4.3 s, at most 60 s. */
+export const pauseOfAge = (ageMs: number): number =>
+  Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, ageMs * PART_OF_AGE));
+
+/**
+ * The pause before the next check of a task that is read by itself, with a jitter. A task of 60 s costs about 14
+ * checks, and one of 2 h about 150.
+ * @param ageMs since it was recorded; below 0 when a clock is slow
+ */
+export const pauseBeforeCheck = (ageMs: number, random: Random): number =>
+  spread(pauseOfAge(ageMs), random);
+
+/**
+ * The pause before the next list, with a jitter: about the time until one of the tasks that it serves would be due
+ * for a check by itself, so that the list costs no more requests than they would.
+ * @param agesMs of the tasks; at least one
+ * @param pages of the list
+ */
+export const pauseBeforeList = (
+  agesMs: readonly number[],
+  pages: number,
+  random: Random,
+): number => {
+  const checksPerMs = agesMs.reduce((sum, age) => sum + 1 / pauseOfAge(age), 0);
+  return spread(Math.max(pauseOfPages(pages), Math.round(1 / checksPerMs)), random);
+};
