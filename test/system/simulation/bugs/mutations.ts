@@ -695,8 +695,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a list is requested where there is none",
     file: "engine/poller/read-tasks.ts",
-    find: "account.canList && !refused",
-    replace: "!refused",
+    find: "  account.canList &&\n  !refused",
+    replace: "  !refused",
   },
   {
     name: "a listed task is read again by itself",
