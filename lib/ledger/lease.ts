@@ -99,19 +99,22 @@ export const takeLease = async (
     !ours && !isLost && clock.now() < beganAt + (options?.afterMs ?? 0);
   const leftMs = (): number => (ours ? ours.value.until - clock.now() : 0);
   let renewal: Promise<void> | undefined;
+  const hold = (): Promise<void> => {
+    renewal ??= write({ until: clock.now() + durationMs }).finally(() => {
+      renewal = undefined;
+    });
+    return renewal;
+  };
   return {
     async renew() {
       if (isEarly() || leftMs() > durationMs / 2) return true;
       if (isLost || ours?.value.until === 0) return false;
-      renewal ??= write({ until: clock.now() + durationMs }).finally(() => {
-        renewal = undefined;
-      });
-      await renewal;
+      await hold();
       // The write may have taken longer than the lease lasts.
       return leftMs() > 0;
     },
     async claim() {
-      if (!ours && !isLost) await write({});
+      if (!ours && !isLost) await hold();
       return leftMs() > 0;
     },
     async release(left) {

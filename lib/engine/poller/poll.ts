@@ -25,7 +25,7 @@ import {
 const HORIZON_MS = 60_000;
 /**
  * A run ends if nothing is ready within this time, because then a wake signal, two writes of the lease and the next
- * run cost less than the wait. See docs/internals/performance.md.
+ * run cost less than the wait. See docs/decisions/0071.
  */
 const WORTH_WAITING_MS = 500;
 /** Shortest time between two queries of a run that works. */
@@ -236,7 +236,7 @@ export const pollDue = async (
   const now = deps.clock.now();
   if (found && found.value.until > now) return leaveToHolder(deps, found.value.note?.wakeAt);
   const { by, note } = found?.value ?? {};
-  beginRun(memory, now, by === memory.runner ? undefined : note);
+  beginRun(memory, now, by === memory.runner ? undefined : (note ?? {}));
   const first = await queryDue(deps, memory);
   const next = nextReadyAt(first, memory);
   if (next < now + WORTH_WAITING_MS) {

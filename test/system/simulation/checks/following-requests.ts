@@ -64,7 +64,7 @@ interface Items {
 
 /**
  * Following costs no request without need: lists in place of many reads, pages only while they are cheaper than
- * reads, no task that a list has just shown, none whose end is known, and nothing more often than the pauses allow.
+ * reads, no task that a list has just shown, none with a known end, and nothing more often than the pauses allow.
  */
 export const watchFollowingRequests = (cloud: Cloud): void => {
   const { plan, ledger, provider, chronicle, timeline } = cloud;
