@@ -23,6 +23,11 @@ import {
 const POLLER_ITEM = `lease#${POLLER_LEASE}`;
 /** Less than the shortest pause between two checks of a task, and between two lists. */
 const SHORTEST_PAUSE_MS = 3_000;
+/**
+ * A task is first checked two seconds after it was recorded, also for a second command that waits for it, and the due
+ * index may show that record late.
+ */
+const FIRST_CHECK_MS = 5_000;
 /** More than the time between a list and the reads of tasks that it does not show. */
 const ONE_ROUND_MS = 2_000;
 /** From this many tasks on, one list is cheaper than reading each; the engine lists from two on. */
@@ -131,15 +136,17 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     const since = (at: number | undefined): number => now - (at ?? Number.NEGATIVE_INFINITY);
     if (since(own.listShownAt.get(id)) < ONE_ROUND_MS) return "although a list has just shown it";
     const readAt = own.readAt.get(id);
-    const isNew = readAt === undefined || (items?.newestAt ?? now) > readAt;
+    const isNew = readAt === undefined || (items?.newestAt ?? now) + FIRST_CHECK_MS > readAt;
     // A task that a list does not show is read at once.
     const isGone = since(list?.beganAt) < ONE_ROUND_MS;
     if (!isNew && !isGone && since(readAt) < SHORTEST_PAUSE_MS)
       return `again after ${since(readAt)} ms`;
     const endShownAt = own.endShownAt.get(id);
-    // Each command that waits for the task may learn its end later.
-    const isKnown = endShownAt !== undefined && since(endShownAt) > ONE_ROUND_MS;
-    return isKnown && items?.byKey.size === 1 ? "after its end was shown" : undefined;
+    const isShown = endShownAt !== undefined && since(endShownAt) > ONE_ROUND_MS;
+    // Each command that waits for the task may learn its end later, and a follower without the right to see it never.
+    const [item, ...others] = items?.byKey.values() ?? [];
+    const isKnown = isShown && others.length === 0 && item?.followedBy === undefined;
+    return isKnown ? "after its end was shown" : undefined;
   };
 
   const readAlone = (account: string, id: string, caller: Caller): void => {
