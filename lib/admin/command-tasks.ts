@@ -1,6 +1,6 @@
-import { followTask } from "../contract/tasks.ts";
-import { type Command, commandKey, type FollowedTask } from "../engine/command.ts";
-import { type Task, taskKey, tasks, UNKNOWN_FOR_MS } from "../engine/task.ts";
+import type { Command, FollowedTask } from "../engine/command.ts";
+import { readTask } from "../engine/follow.ts";
+import { type Task, UNKNOWN_FOR_MS } from "../engine/task.ts";
 import { isoText } from "../events/event.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 
@@ -23,26 +23,6 @@ export interface RecordedTask {
 export type TaskView = FollowedTask & {
   /** Absent before the task is recorded, and after its record has expired. */
   readonly recorded?: RecordedTask;
-};
-
-/**
- * Reads the command's own item for a task, in one or two reads; another command may have an item for the same
- * task.
- */
-export const readTask = async (
-  ledger: Ledger,
-  command: Command,
-  id: string,
-): Promise<Task | undefined> => {
-  const { account, sender } = command;
-  const key = commandKey(command);
-  const beside = { account, id, command: key, followedBy: sender };
-  const places = command.operation === followTask.id ? [beside] : [{ account, id }, beside];
-  for (const item of places) {
-    const task = (await tasks.read(ledger, taskKey(item)))?.value;
-    if (task?.command === key && task.id === id) return task;
-  }
-  return undefined;
 };
 
 export const tasksOf = ({ state }: Command): readonly FollowedTask[] =>

@@ -41,9 +41,8 @@ const taskEndEvents = (command: Command, task: Task): readonly Derived[] => {
   // moment before.
   if (!("told" in state) || command.state.status === "cancelled") return [];
   const { detailType, deduplicationId, time } = taskEvent(task, state, command);
-  const followed = "tasks" in command.state ? command.state.tasks : [];
-  // The command records the end of a task after its event is published.
-  const isPublished = state.told || followed.some(({ id, end }) => id === task.id && end);
+  // The events of an ended command are published after those of its tasks.
+  const isPublished = state.told || (isEnded(command) && command.state.settled);
   const published = isPublished ? "published" : "waiting";
   return [{ type: detailType, id: deduplicationId, time, state: published, taskId: task.id }];
 };

@@ -7,12 +7,13 @@ import {
   isEnded,
   splitCommandKey,
 } from "../engine/command.ts";
+import { readTask } from "../engine/follow.ts";
 import { lanes } from "../engine/lane.ts";
 import { pauseOfAge } from "../engine/poller/open-tasks.ts";
 import type { Task } from "../engine/task.ts";
 import { isoText } from "../events/event.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
-import { type RecordedTask, readTask, recordedTask, tasksOf } from "./command-tasks.ts";
+import { type RecordedTask, recordedTask, tasksOf } from "./command-tasks.ts";
 import { dueCommands, MAX_COMMANDS, readable } from "./due-commands.ts";
 
 const MAX_READS_AT_ONCE = 32;

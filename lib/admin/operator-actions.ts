@@ -84,9 +84,8 @@ export const cancelCommand = async (
 ): Promise<CancelAnswer | undefined> => {
   const found = await commands.read(deps.ledger, key);
   if (!found) return undefined;
-  const value = await changeCommand(depsFor(deps, found.value), key, (command) =>
-    stopped(command, deps.clock.now()),
-  );
+  const stop = (command: Command): Command => stopped(command, deps.clock.now());
+  const { value } = await changeCommand(depsFor(deps, found.value), key, stop, found);
   return cancelAnswer(value, deps.clock.now());
 };
 

@@ -185,7 +185,8 @@ const createPoll = (ledger: Ledger, since: number) => {
 
 /**
  * Follows the events that commands record, for a stage, where EventBridge has no live read. Polls every 5 s until the
- * signal aborts, and yields each event once, also one that still waits to be published. Not recorded, so not
+ * signal aborts, and yields each event once, also one that still waits to be published; if the bus takes no events, a
+ * command's end may be yielded only once it is published. Not recorded, so not
  * yielded: events of scheduled jobs, and rejections above the limits of their record.
  *
  * Each poll costs a query of the due index, four of the list (eight around midnight UTC), and a read of each command

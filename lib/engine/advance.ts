@@ -1,7 +1,14 @@
 import { publish } from "../events/event.ts";
 import type { Stored } from "../ledger/record.ts";
 import { attemptCommand } from "./attempt.ts";
-import { type Command, commandKey, commands, isBeforeItsLane, isEnded } from "./command.ts";
+import {
+  type Command,
+  commandKey,
+  commands,
+  DUE_SLACK_MS,
+  isBeforeItsLane,
+  isEnded,
+} from "./command.ts";
 import {
   checkAfterPause,
   checkLater,
@@ -12,27 +19,36 @@ import {
 import { checkEntry, expireCommand } from "./dependencies.ts";
 import { type CommandDeps, depsFor, keyFields } from "./deps.ts";
 import { finishCommand, handOver } from "./finish.ts";
-import { recordTasks } from "./follow.ts";
+import { isLeftToTask, recordTasks } from "./follow.ts";
 import { confirmHolder, enterLane, lanes, renewGrant } from "./lane.ts";
 import { resumeMessage } from "./queue-message.ts";
 
 /** `outside`: the lane was full; the command's own due time brings it back. */
 type LanePosition = "holder" | "behind" | "outside";
 
-/** Enters the lane once. A command behind others is recorded as waiting. */
-const joinLane = async (deps: CommandDeps, command: Command): Promise<LanePosition> => {
+/**
+ * Enters the lane once. A command behind others is recorded as waiting.
+ * @param isRepeated whether the caller handles a message, which comes again if it dies
+ */
+const joinLane = async (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+  isRepeated: boolean,
+): Promise<LanePosition> => {
+  const { value: command } = stored;
   const key = commandKey(command);
   const { value: lane } = await lanes.change(deps.ledger, command.lane, (current) =>
-    enterLane(current, key, deps.clock.now()),
+    enterLane(current, key, deps.clock.now(), isRepeated),
   );
   if (lane.holder === key) return "holder";
   if (!lane.waiting.includes(key)) return "outside";
-  await commands.update(deps.ledger, key, waitInLane);
+  await commands.update(deps.ledger, key, waitInLane, stored);
   return "behind";
 };
 
 /**
- * Publishes the command's outbox.
+ * Publishes the command's outbox. The next write of the returned command records that; if none follows, the
+ * events are published again.
  * @throws Error when the bus did not take every event; a redelivered message or the poller tries again
  */
 const publishOutbox = async (
@@ -41,18 +57,19 @@ const publishOutbox = async (
 ): Promise<Stored<Command>> => {
   if (stored.value.outbox.length === 0) return stored;
   const published = await publish(deps, stored.value.outbox);
-  const next = markPublished(stored.value, published);
-  if (next.outbox.length > 0) throw new Error("the bus did not take every event of the command");
-  return (
-    (await commands.write(deps.ledger, commandKey(next), stored, next)) ??
-    commands.update(deps.ledger, commandKey(next), (current) => markPublished(current, published))
-  );
+  const value = markPublished(stored.value, published);
+  if (value.outbox.length > 0) throw new Error("the bus did not take every event of the command");
+  return { ...stored, value };
 };
 
 /** Does the work that sends nothing: records the tasks of a reply, or finishes an ended command. */
-const finishWork = async (deps: CommandDeps, command: Command): Promise<void> => {
-  if (command.state.status === "following") return recordTasks(deps, command);
-  if (isEnded(command) && !command.state.settled) return finishCommand(deps, command);
+const finishWork = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+  const { value: command } = stored;
+  if (command.state.status === "following") return recordTasks(deps, stored);
+  if (!isEnded(command)) return;
+  // A process that was suspended may have put a settled command into its lane again.
+  if (command.state.settled) return handOver(deps, command.lane, commandKey(command));
+  if (!(await isLeftToTask(deps, command))) await finishCommand(deps, stored);
 };
 
 /** Whether an attempt may start now: no attempt is running, and no pause is left. */
@@ -78,17 +95,14 @@ const awaitPause = async (deps: CommandDeps, stored: Stored<Command>): Promise<v
  */
 const prepareAttempt = async (
   deps: CommandDeps,
-  found: Stored<Command>,
+  given: Stored<Command>,
 ): Promise<Stored<Command> | undefined> => {
-  const { value: command } = found;
-  if (command.state.status === "following" || isEnded(command)) {
-    await finishWork(deps, command);
+  if (given.value.state.status === "following" || isEnded(given.value)) {
+    await finishWork(deps, given);
     return undefined;
   }
-  if (command.outbox.length > 0) {
-    // Publishing takes time: another function may have advanced the command meanwhile, even to its end.
-    return prepareAttempt(deps, await publishOutbox(deps, found));
-  }
+  const found = await publishOutbox(deps, given);
+  const { value: command } = found;
   const now = deps.clock.now();
   if (!isReady(command, now)) {
     await awaitPause(deps, found);
@@ -101,7 +115,7 @@ const prepareAttempt = async (
   const entry = await checkEntry(deps, found);
   if (entry.kind === "waits") await deps.waker.wakeAt(entry.nextCheckAt);
   if (entry.kind !== "free") return undefined;
-  return (await joinLane(deps, command)) === "holder" ? found : undefined;
+  return (await joinLane(deps, found, true)) === "holder" ? found : undefined;
 };
 
 /**
@@ -112,7 +126,7 @@ const prepareAttempt = async (
 const finishIfEnded = async (deps: CommandDeps, key: string): Promise<boolean> => {
   const current = await commands.read(deps.ledger, key);
   if (!current || !isEnded(current.value)) return false;
-  await finishCommand(deps, current.value);
+  await finishCommand(deps, current);
   return true;
 };
 
@@ -123,6 +137,15 @@ const finishIfEnded = async (deps: CommandDeps, key: string): Promise<boolean> =
  */
 const sendBack = (deps: CommandDeps, command: Command): Promise<void> =>
   deps.queue.send(resumeMessage(commandKey(command), command.lane, deps.random));
+
+/** Sends a command back that holds its lane, for an attempt in another invocation. */
+const deferAttempt = async (deps: CommandDeps, ready: Stored<Command>): Promise<void> => {
+  const key = commandKey(ready.value);
+  const check = (current: Command): Command => checkLater(current, deps.clock.now());
+  const { value } = await commands.update(deps.ledger, key, check, ready);
+  if (isEnded(value)) await finishIfEnded(deps, key);
+  else await sendBack(deps, value);
+};
 
 /** The time that an invocation has left for an attempt. */
 export interface AttemptTime {
@@ -144,13 +167,11 @@ export const advanceCommand = async (
   const ready = await prepareAttempt(deps, found);
   if (!ready) return;
   const key = commandKey(ready.value);
-  if (!time.has()) {
-    if (!(await finishIfEnded(deps, key))) await sendBack(deps, ready.value);
-    return;
-  }
+  if (!time.has()) return deferAttempt(deps, ready);
   const attempted = await attemptCommand(deps, ready, time.signal);
+  const state = attempted?.value.state;
   if (!attempted) await finishIfEnded(deps, key);
-  else if (attempted.state.status === "running") await deps.waker.wakeAt(attempted.state.lookAt);
+  else if (state?.status === "running") await deps.waker.wakeAt(state.lookAt);
   else await finishWork(deps, attempted);
 };
 
@@ -163,11 +184,10 @@ const checkOutsideLane = async (deps: CommandDeps, stored: Stored<Command>): Pro
   const { value } = published;
   // A command that keeps waiting needs no wake signal: the poller keeps running, or wakes the next run.
   if ((await checkEntry(deps, published)).kind !== "free") return;
-  const position = await joinLane(deps, value);
+  const position = await joinLane(deps, published, false);
   if (position === "behind") return;
-  await commands.update(deps.ledger, commandKey(value), (current) =>
-    checkLater(current, deps.clock.now()),
-  );
+  const check = (current: Command): Command => checkLater(current, deps.clock.now());
+  await commands.update(deps.ledger, commandKey(value), check, published);
   if (position === "holder") await sendBack(deps, value);
 };
 
@@ -180,13 +200,18 @@ export const checkCommand = async (given: CommandDeps, key: string): Promise<voi
   if (!stored) return;
   const { value: command } = stored;
   const now = given.clock.now();
-  // The due index may lag behind the item, so the item's own due time decides.
-  if ((commands.dueAt(command) ?? Number.POSITIVE_INFINITY) > now) return;
+  // The due index may lag behind the item, and its entry may be early, so the item's own due time decides.
+  const dueAt = commands.dueAt(command) ?? Number.POSITIVE_INFINITY;
+  if (dueAt > now) {
+    if (dueAt <= now + DUE_SLACK_MS) await given.waker.wakeAt(dueAt);
+    return;
+  }
   const deps = depsFor(given, command);
   if (!isEnded(command) && now >= command.deadline) return expireCommand(deps, stored);
   if (isBeforeItsLane(command)) return checkOutsideLane(deps, stored);
-  if (command.state.status !== "running") return finishWork(deps, command);
-  await commands.update(deps.ledger, key, (current) => checkLater(loseLease(current, now), now));
+  if (command.state.status !== "running") return finishWork(deps, stored);
+  const check = (current: Command): Command => checkLater(loseLease(current, now), now);
+  await commands.update(deps.ledger, key, check, stored);
   return sendBack(deps, command);
 };
 
@@ -199,15 +224,16 @@ export const checkLane = async (deps: CommandDeps, lane: string): Promise<void> 
   const holder = found?.holder;
   if (!found || holder === undefined) return;
   if ((lanes.dueAt(found) ?? Number.POSITIVE_INFINITY) > deps.clock.now()) return;
-  const command = (await commands.read(deps.ledger, holder))?.value;
-  if (!command) {
+  const stored = await commands.read(deps.ledger, holder);
+  if (!stored) {
     deps.log.error("the holder of the lane is not in the ledger; the lane is handed over", {
       ...keyFields(holder),
       lane,
     });
     return handOver(deps, lane, holder);
   }
-  if (isEnded(command)) return finishCommand(depsFor(deps, command), command);
+  const { value: command } = stored;
+  if (isEnded(command)) return finishWork(depsFor(deps, command), stored);
   const { status } = command.state;
   const isActive = status === "running" || status === "following";
   if (!isActive) await sendBack(deps, command);

@@ -138,7 +138,7 @@ const sendOnce = async (
   context: AttemptContext,
   stored: Stored<Command>,
   command: Command,
-): Promise<Command | undefined> => {
+): Promise<Stored<Command> | undefined> => {
   const { deps, operation } = context;
   const now = deps.clock.now();
   const lease = { by: deps.runner, now, leaseUntil: now + deps.leaseMs };
@@ -184,7 +184,7 @@ export const attemptCommand = async (
   deps: CommandDeps,
   stored: Stored<Command>,
   signal: AbortSignal,
-): Promise<Command | undefined> => {
+): Promise<Stored<Command> | undefined> => {
   const found = stored.value;
   const wasSending = found.state.status === "running" && found.state.lease !== undefined;
   const command = wasSending ? loseAttempt(found, deps.clock.now()) : found;

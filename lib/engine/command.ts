@@ -152,10 +152,41 @@ const dueAt = ({ state, deadline, resolution }: Command): number | undefined => 
   }
 };
 
+/**
+ * While a function is at work on a command, its entry in the due index may be so much early or late. Otherwise a
+ * command that answers at once would move its entry twice.
+ */
+export const DUE_SLACK_MS = 30_000;
+
+/** Whether its tasks ended the command. The item of the last one is due until the command is settled. */
+export const isWatchedByTask = ({ tasks }: EndedState): boolean =>
+  tasks.length > 0 && tasks.every(({ end }) => end !== undefined);
+
+/** Which entries stay: those of a command that a function is at work on, and changes at once if it lives. */
+const keepsEntry = (command: Command, at: number): readonly [from: number, to: number] => {
+  const { state, attempts, acceptedAt, resolution } = command;
+  switch (state.status) {
+    case "accepted":
+    case "waiting":
+      return [at, at];
+    case "running":
+      return state.lease ? [at - DUE_SLACK_MS, at] : [at, at];
+    case "following":
+      return state.tasksRecorded
+        ? [at, at]
+        : [at, (attempts.at(-1)?.endedAt ?? acceptedAt) + DUE_SLACK_MS];
+    default:
+      return !resolution && isWatchedByTask(state)
+        ? [0, Number.POSITIVE_INFINITY]
+        : [at - DUE_SLACK_MS, at + DUE_SLACK_MS];
+  }
+};
+
 export const commands = recordKind({
   kind: "command",
   schema: commandSchema,
   dueAt,
+  keepsEntry,
   expiresAt: ({ state }) =>
     "endedAt" in state && state.settled ? state.endedAt + LEDGER_RETENTION_MS : undefined,
   listing: ({ acceptedAt, account, operation, sender, lane }) => ({

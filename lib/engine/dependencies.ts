@@ -112,9 +112,8 @@ export const checkEntry = async (
     return { kind: "ended" };
   }
   const nextCheckAt = nextCheckOfOthersAt(command, now);
-  await commands.update(deps.ledger, commandKey(command), (current) =>
-    waitForOthers(current, nextCheckAt),
-  );
+  const wait = (current: Command): Command => waitForOthers(current, nextCheckAt);
+  await commands.update(deps.ledger, commandKey(command), wait, stored);
   return { kind: "waits", nextCheckAt };
 };
 

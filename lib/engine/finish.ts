@@ -1,22 +1,27 @@
 import { publish } from "../events/event.ts";
 import type { Stored } from "../ledger/record.ts";
+import type { BusEntry } from "../platform/ports/bus.ts";
 import type { CountName } from "../platform/ports/metrics.ts";
 import { type Command, commandKey, commands, type EndedState, isEnded } from "./command.ts";
 import { durationMsOf } from "./command-events.ts";
 import { finalize, markPublished } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
-import { lanes, leaveLane } from "./lane.ts";
+import { type Lane, lanes, leaveLane } from "./lane.ts";
 import { resumeMessage } from "./queue-message.ts";
 import { abandonTask, taskKey, tasks } from "./task.ts";
 
 /** Hands the lane of an ended command over to the next one, and sends that one to the queue. */
 export const handOver = async (deps: CommandDeps, lane: string, key: string): Promise<void> => {
-  const before = await lanes.read(deps.ledger, lane);
-  const { value: after } = await lanes.change(deps.ledger, lane, (current) =>
-    leaveLane(current, key, deps.clock.now()),
-  );
+  const found = await lanes.read(deps.ledger, lane);
+  if (!found) return;
+  let before: string | undefined;
+  const leave = (current: Lane): Lane => {
+    before = current.holder;
+    return leaveLane(current, key, deps.clock.now());
+  };
+  const { value: after } = await lanes.update(deps.ledger, lane, leave, found);
   const next = after.holder;
-  if (next !== undefined && next !== before?.value.holder) {
+  if (next !== undefined && next !== before) {
     await deps.queue.send(resumeMessage(next, lane, deps.random));
   }
 };
@@ -40,13 +45,25 @@ export const leaveTasks = async (
  * Finishes a command with a recorded end: hands its lane over, publishes its events, abandons tasks
  * that are still open, and removes the due time. Each step may be repeated; the poller repeats what
  * fails.
+ * @param taskEvents for a command that its tasks ended: events of them to publish before its own; default: no task is
+ * due for it
+ * @throws Error when an event was not published and a task is due, which stays so
  */
-export const finishCommand = async (deps: CommandDeps, command: Command): Promise<void> => {
+export const finishCommand = async (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+  taskEvents?: readonly BusEntry[],
+): Promise<void> => {
+  const { value: command } = stored;
   const key = commandKey(command);
   await handOver(deps, command.lane, key);
-  const published = await publish(deps, command.outbox);
+  const events = [...(taskEvents ?? []), ...command.outbox];
+  const published = await publish(deps, events);
   await leaveTasks(deps, command);
-  await commands.update(deps.ledger, key, (current) => finalize(markPublished(current, published)));
+  const change = (current: Command): Command => finalize(markPublished(current, published));
+  await commands.update(deps.ledger, key, change, stored);
+  if (taskEvents && published.size < events.length)
+    throw new Error("the bus did not take every event of the task's end");
 };
 
 /** The ports that ending a command needs. */
@@ -81,25 +98,28 @@ export const writeCommand = async (
   deps: EndDeps,
   stored: Stored<Command>,
   next: Command,
-): Promise<Command | undefined> => {
+): Promise<Stored<Command> | undefined> => {
   const written = await commands.write(deps.ledger, commandKey(next), stored, next);
   if (written) countEnd(deps, stored.value, next);
-  return written?.value;
+  return written;
 };
 
 /**
  * As `writeCommand`, by a pure change of the newest value. @throws Error when there is no such command
+ * @param known the command as it was read a moment ago; default: it is read
  */
 export const changeCommand = async (
   deps: EndDeps,
   key: string,
   change: (command: Command) => Command,
-): Promise<Command> => {
+  known?: Stored<Command>,
+): Promise<Stored<Command>> => {
   let before: Command | undefined;
-  const { value } = await commands.update(deps.ledger, key, (current) => {
+  const noted = (current: Command): Command => {
     before = current;
     return change(current);
-  });
-  if (before) countEnd(deps, before, value);
-  return value;
+  };
+  const stored = await commands.update(deps.ledger, key, noted, known);
+  if (before) countEnd(deps, before, stored.value);
+  return stored;
 };

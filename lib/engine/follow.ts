@@ -1,5 +1,16 @@
 import { followTask } from "../contract/tasks.ts";
-import { type Command, commandKey, commands, type FollowedTask, isEnded } from "./command.ts";
+import { publishNow } from "../events/event.ts";
+import type { Stored } from "../ledger/record.ts";
+import type { BusEntry } from "../platform/ports/bus.ts";
+import type { Ledger } from "../platform/ports/ledger.ts";
+import {
+  type Command,
+  commandKey,
+  commands,
+  type FollowedTask,
+  isEnded,
+  isWatchedByTask,
+} from "./command.ts";
 import { fail, isSmall, succeed } from "./command-events.ts";
 import { recordTaskEnd, tasksRecorded } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
@@ -27,7 +38,8 @@ const recordTask = async ({ ledger }: CommandDeps, task: Task): Promise<void> =>
  * Gives every task of a following command its own item, then lets the command rest until its
  * deadline. Repeatable: a crash in between leaves the command due at once.
  */
-export const recordTasks = async (deps: CommandDeps, command: Command): Promise<void> => {
+export const recordTasks = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+  const { value: command } = stored;
   if (command.state.status !== "following" || command.state.tasksRecorded) return;
   const now = deps.clock.now();
   const key = commandKey(command);
@@ -45,7 +57,7 @@ export const recordTasks = async (deps: CommandDeps, command: Command): Promise<
     };
     await recordTask(deps, task);
   }
-  const { value } = await commands.update(deps.ledger, key, tasksRecorded);
+  const { value } = await commands.update(deps.ledger, key, tasksRecorded, stored);
   // An operator may have cancelled a follow-task meanwhile, before its task had an item.
   await leaveTasks(deps, value);
   await deps.waker.wakeAt(now + FIRST_CHECK_MS);
@@ -74,16 +86,67 @@ const fitting = ({ state }: Command, { createdResources, ...end }: TaskEnd): Tas
     : end;
 };
 
-/** Records in a command how one of its tasks ended; the last one ends the command. Repeatable. */
+/**
+ * Reads the command's own item for a task, in one or two reads; another command may have an item for the same
+ * task.
+ */
+export const readTask = async (
+  ledger: Ledger,
+  command: Command,
+  id: string,
+): Promise<Task | undefined> => {
+  const { account, sender } = command;
+  const key = commandKey(command);
+  const beside = { account, id, command: key, followedBy: sender };
+  const places = command.operation === followTask.id ? [beside] : [{ account, id }, beside];
+  for (const item of places) {
+    const task = (await tasks.read(ledger, taskKey(item)))?.value;
+    if (task?.command === key && task.id === id) return task;
+  }
+  return undefined;
+};
+
+/**
+ * Whether the item of a task brings an ended command back until its events are published, those of its tasks before
+ * its own.
+ */
+export const isLeftToTask = async (
+  { ledger }: Pick<CommandDeps, "ledger">,
+  command: Command,
+): Promise<boolean> => {
+  if (!isEnded(command) || !isWatchedByTask(command.state)) return false;
+  const { tasks: ended } = command.state;
+  const recorded = await Promise.all(ended.map(({ id }) => readTask(ledger, command, id)));
+  return recorded.some((task) => task && "told" in task.state && !task.state.told);
+};
+
+/** The recorded end of a task. */
+interface TaskReport {
+  readonly taskId: string;
+  readonly end: TaskEnd;
+  readonly event: BusEntry;
+}
+
+/**
+ * Records in a command how one of its tasks ended, and publishes the event of that. The last task ends the
+ * command. Repeatable.
+ * @throws Error when an event was not published
+ */
 export const reportTaskEnd = async (
   deps: CommandDeps,
-  key: string,
-  taskId: string,
-  end: TaskEnd,
+  known: Stored<Command>,
+  { taskId, end, event }: TaskReport,
 ): Promise<void> => {
   const now = deps.clock.now();
-  const command = await changeCommand(deps, key, (current) =>
-    endByTasks(recordTaskEnd(current, taskId, fitting(current, end)), now),
-  );
-  if (isEnded(command) && !command.state.settled) await finishCommand(deps, command);
+  const { state } = known.value;
+  // The event of an only task leaves with that of its command. Of several tasks each is published before the command
+  // may end, because another one may end it.
+  const isOnly = "tasks" in state && state.tasks.length === 1;
+  if (!isOnly) await publishNow(deps, event);
+  const change = (current: Command): Command =>
+    endByTasks(recordTaskEnd(current, taskId, fitting(current, end)), now);
+  const stored = await changeCommand(deps, commandKey(known.value), change, known);
+  const isUnfinished = isEnded(stored.value) && !stored.value.state.settled;
+  if (isUnfinished) await finishCommand(deps, stored, isOnly ? [event] : []);
+  else if (isOnly) await publishNow(deps, event);
 };

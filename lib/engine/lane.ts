@@ -5,7 +5,7 @@ import { recordKind } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
 import type { CommandRequestBody } from "./command.ts";
 
-/** A grant of the lane is checked after this time, until its command is seen running. */
+/** A lane in which commands wait is checked after this time, until its holder is seen running. */
 const GRANT_CHECK_MS = 30_000;
 
 /**
@@ -19,7 +19,7 @@ const laneSchema = z.object({
   /** Keys of the commands behind it, in the order of entering. */
   waiting: z.array(z.string()),
   changedAt: z.int(),
-  /** Next check of a grant; absent once the holder was seen running. */
+  /** Next check of the holder; absent for one that entered a free lane, and once it was seen running. */
   checkAt: z.int().optional(),
 });
 
@@ -33,21 +33,26 @@ export const lanes = recordKind({
     lane.holder === undefined ? lane.changedAt + LEDGER_RETENTION_MS : undefined,
 });
 
-const grantedTo = (holder: string | undefined, waiting: string[], now: number): Lane => ({
-  waiting,
-  changedAt: now,
-  ...(holder !== undefined && { holder, checkAt: now + GRANT_CHECK_MS }),
-});
-
 export const isFull = (lane: Lane | undefined): boolean =>
   lane !== undefined && lane.waiting.length >= MAX_WAITING;
 
-/** Puts a command into the lane: at its head when the lane is free, else last. Repeatable. */
-export const enterLane = (lane: Lane | undefined, key: string, now: number): Lane => {
+/**
+ * Puts a command into the lane: at its head when the lane is free, else last. Repeatable.
+ * @param isRepeated whether a message brings the caller back if it dies, so that nothing else has to check that the
+ * command did not end before it entered
+ */
+export const enterLane = (
+  lane: Lane | undefined,
+  key: string,
+  now: number,
+  isRepeated = false,
+): Lane => {
   const current = lane ?? { waiting: [], changedAt: now };
   if (current.holder === key || current.waiting.includes(key)) return current;
-  if (current.holder === undefined) return grantedTo(key, current.waiting, now);
-  return isFull(current) ? current : { ...current, waiting: [...current.waiting, key] };
+  const { holder, waiting, checkAt = now + GRANT_CHECK_MS } = current;
+  if (holder === undefined)
+    return { ...current, holder: key, changedAt: now, ...(!isRepeated && { checkAt }) };
+  return isFull(current) ? current : { ...current, waiting: [...waiting, key], checkAt };
 };
 
 /** Takes a command out; a lane that it held passes to the next command. Repeatable. */
@@ -55,7 +60,8 @@ export const leaveLane = (lane: Lane | undefined, key: string, now: number): Lan
   const current = lane ?? { waiting: [], changedAt: now };
   if (current.holder === key) {
     const [next, ...waiting] = current.waiting;
-    return grantedTo(next, waiting, now);
+    const granted = next !== undefined && { holder: next, checkAt: now + GRANT_CHECK_MS };
+    return { waiting, changedAt: now, ...granted };
   }
   return current.waiting.includes(key)
     ? { ...current, waiting: current.waiting.filter((other) => other !== key), changedAt: now }

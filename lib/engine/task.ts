@@ -46,16 +46,9 @@ export type Task = z.output<typeof taskSchema>;
 export type TaskEnd = Pick<EndedTaskState, "status" | "message" | "createdResources">;
 export type EndedTaskState = Extract<Task["state"], { told: boolean }>;
 
-const dueAt = ({ state, lookAt }: Task): number | undefined => {
-  switch (state.status) {
-    case "open":
-      return lookAt;
-    case "abandoned":
-      return undefined;
-    default:
-      return state.told ? undefined : state.endedAt;
-  }
-};
+/** A task keeps its due time until its command has its end, so that its entry in the due index never moves. */
+const dueAt = ({ state, lookAt }: Task): number | undefined =>
+  state.status === "abandoned" || ("told" in state && state.told) ? undefined : lookAt;
 
 export const tasks = recordKind({
   kind: "task",

@@ -10,6 +10,8 @@ import { type ListFields, listingOf } from "./listing.ts";
 /** A stored value, with the version that a replacing write must name. */
 export interface Stored<T> {
   readonly version: number;
+  /** The time of its entry in the due index, epoch ms. */
+  readonly dueAt?: number | undefined;
   readonly value: T;
 }
 
@@ -35,6 +37,11 @@ export interface RecordRules<S extends z.ZodType> {
   readonly schema: S;
   /** When the poller must handle it again, epoch ms. */
   readonly dueAt: (value: z.output<S>) => number | undefined;
+  /**
+   * The earliest and the latest time (epoch ms) at which an entry of the due index may stay, which saves the two units
+   * of a move; absent: it is always moved to `dueAt`.
+   */
+  readonly keepsEntry?: (value: z.output<S>, dueAt: number) => readonly [from: number, to: number];
   /** When the store may delete it, epoch ms; absent: never. */
   readonly expiresAt?: (value: z.output<S>) => number | undefined;
   /** The list entry of a value; absent: the list leaves this kind out. */
@@ -53,7 +60,17 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
 
   const read = async (ledger: Ledger, key: string): Promise<Stored<T> | undefined> => {
     const item = await ledger.read(itemKey(key));
-    return item && { version: item.version, value: z.parse(rules.schema, item.value) };
+    if (!item) return undefined;
+    const { version, dueAt } = item;
+    return { version, dueAt, value: z.parse(rules.schema, item.value) };
+  };
+
+  /** The time of the item's entry in the due index after a write of `value`. */
+  const entryOf = (value: T, previous: number | undefined): number | undefined => {
+    const dueAt = rules.dueAt(value);
+    if (dueAt === undefined || previous === undefined) return dueAt;
+    const [from, to] = rules.keepsEntry?.(value, dueAt) ?? [dueAt, dueAt];
+    return previous >= from && previous <= to ? previous : dueAt;
   };
 
   /** Creates (no `previous`) or replaces; undefined when another write was faster. */
@@ -64,29 +81,33 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
     value: T,
   ): Promise<Stored<T> | undefined> => {
     const version = (previous?.version ?? 0) + 1;
+    const dueAt = entryOf(value, previous?.dueAt);
     const written = await ledger.write({
       key: itemKey(key),
       version,
-      dueAt: rules.dueAt(value),
+      dueAt,
       expiresAt: rules.expiresAt?.(value),
       listing: listing(key, value),
       // A copy in the form that the store keeps: without absent fields.
       value: JSON.parse(JSON.stringify(value)),
     });
-    return written === "written" ? { version, value } : undefined;
+    return written === "written" ? { version, dueAt, value } : undefined;
   };
 
   const change = async (
     ledger: Ledger,
     key: string,
     next: (value: T | undefined) => T,
+    known?: Stored<T>,
   ): Promise<Stored<T>> => {
+    let previous = known ?? (await read(ledger, key));
     for (let tries = 0; tries < MAX_CONFLICTS; tries++) {
-      const previous = await read(ledger, key);
       const value = next(previous?.value);
-      if (previous && value === previous.value) return previous;
-      const stored = await write(ledger, key, previous, value);
-      if (stored) return stored;
+      const isNews = !previous || value !== previous.value;
+      const stored = isNews ? await write(ledger, key, previous, value) : previous;
+      // What a caller has read may be old, so it never shows that nothing is to be written.
+      if (stored && stored !== known) return stored;
+      previous = await read(ledger, key);
     }
     throw new Error(`too many conflicting writes on ${itemKey(key)}`);
   };
@@ -102,13 +123,25 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
     /**
      * Applies a pure change to the newest value until it is stored, and returns the stored value. A
      * change that returns the same object writes nothing.
+     * @param known the item as it was read or written a moment ago, which saves a read if nothing has
+     * changed it; default: it is read
      */
     change,
     /** As `change`, for an item that exists. @throws Error when it does not */
-    update: (ledger: Ledger, key: string, next: (value: T) => T): Promise<Stored<T>> =>
-      change(ledger, key, (value) => {
-        if (value === undefined) throw new Error(`no ledger item ${itemKey(key)}`);
-        return next(value);
-      }),
+    update: (
+      ledger: Ledger,
+      key: string,
+      next: (value: T) => T,
+      known?: Stored<T>,
+    ): Promise<Stored<T>> =>
+      change(
+        ledger,
+        key,
+        (value) => {
+          if (value === undefined) throw new Error(`no ledger item ${itemKey(key)}`);
+          return next(value);
+        },
+        known,
+      ),
   };
 };

@@ -36,11 +36,11 @@ import { readPut } from "./put-request.ts";
  * poller does both.
  */
 const finishEnded = async (deps: CommandDeps, key: string): Promise<void> => {
-  const command = (await commands.read(deps.ledger, key))?.value;
-  if (!command || !isEnded(command) || command.state.settled) return;
-  const own = depsFor(deps, command);
+  const stored = await commands.read(deps.ledger, key);
+  if (!stored || !isEnded(stored.value) || stored.value.state.settled) return;
+  const own = depsFor(deps, stored.value);
   try {
-    await finishCommand(own, command);
+    await finishCommand(own, stored);
   } catch (error) {
     own.log.warn("end not finished, the poller continues it", errorFields(error));
   }

@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import type { Stored } from "../../ledger/record.ts";
 import type { DueEntry } from "../../platform/ports/ledger.ts";
 import type { Random } from "../../platform/ports/random.ts";
 import { commands, isEnded } from "../command.ts";
@@ -36,39 +37,43 @@ const MAX_AT_ONCE = 32;
 const SKIPPED_PAUSE_MS = 2_000;
 const NOTHING_SEEN: TaskReports = { reports: new Map(), isListed: false };
 
-const recordMissing = async (deps: CommandDeps, task: Task): Promise<Task> => {
+const recordMissing = async (deps: CommandDeps, known: Stored<Task>): Promise<Stored<Task>> => {
   const now = deps.clock.now();
-  const { value } = await tasks.update(deps.ledger, taskKey(task), (current) =>
-    markMissing(current, now),
-  );
-  const { state } = value;
-  if (state.status !== "open" || now - (state.missingSince ?? now) < UNKNOWN_FOR_MS) return value;
+  const change = (current: Task): Task => markMissing(current, now);
+  const stored = await tasks.update(deps.ledger, taskKey(known.value), change, known);
+  const { state } = stored.value;
+  if (state.status !== "open" || now - (state.missingSince ?? now) < UNKNOWN_FOR_MS) return stored;
   const message = "the provider does not know the task";
-  return recordAndPublishEnd(deps, value, { status: "unknown", message });
+  return recordAndPublishEnd(deps, stored, { status: "unknown", message });
 };
 
 /** Gives up a task after its deadline once its command has ended. */
-const abandonOverdue = async (deps: CommandDeps, task: Task): Promise<Task> => {
-  if (deps.clock.now() < task.deadline) return task;
+const abandonOverdue = async (deps: CommandDeps, known: Stored<Task>): Promise<Stored<Task>> => {
+  const { value: task } = known;
+  if (deps.clock.now() < task.deadline) return known;
   const command = await commands.read(deps.ledger, task.command);
-  if (command && !isEnded(command.value)) return task;
-  const { value } = await tasks.update(deps.ledger, taskKey(task), (current) =>
-    abandonTask(current, deps.clock.now()),
-  );
-  return value;
+  if (command && !isEnded(command.value)) return known;
+  const change = (current: Task): Task => abandonTask(current, deps.clock.now());
+  return tasks.update(deps.ledger, taskKey(task), change, known);
 };
 
 /** @returns the task as it is recorded now */
-const applyReport = async (deps: CommandDeps, task: Task, report: TaskReport): Promise<Task> => {
+const applyReport = async (
+  deps: CommandDeps,
+  task: Stored<Task>,
+  report: TaskReport,
+): Promise<Stored<Task>> => {
   switch (report.kind) {
     case "ended":
       return recordAndPublishEnd(deps, task, report.end);
     case "missing":
       return recordMissing(deps, task);
     case "open": {
-      const isFoundAgain = markFound(task) !== task;
-      const found = isFoundAgain && (await tasks.update(deps.ledger, taskKey(task), markFound));
-      return abandonOverdue(deps, found ? found.value : task);
+      const { value } = task;
+      const isFoundAgain = markFound(value) !== value;
+      const found =
+        isFoundAgain && (await tasks.update(deps.ledger, taskKey(value), markFound, task));
+      return abandonOverdue(deps, found || task);
     }
     // These reports do not show whether the provider knows the task.
     case "skipped":
@@ -150,16 +155,17 @@ const openTasksOf = async (
     // An error after the read is logged with the task's command, which the key does not show.
     let own = deps;
     try {
-      const task = (await tasks.read(deps.ledger, splitKey(key)[1]))?.value;
-      if (task?.state.status === "open") {
-        remembered.set(key, { key, task, checkAt: undefined, createdAt: undefined });
+      const stored = await tasks.read(deps.ledger, splitKey(key)[1]);
+      if (!stored) return markHandled(memory, entry);
+      const { value: task, version } = stored;
+      const { state } = task;
+      if (state.status === "open") {
+        remembered.set(key, { key, task, version, checkAt: undefined, createdAt: undefined });
         return;
       }
-      if (!task) return markHandled(memory, entry);
       own = depsOfTask(deps, task);
-      const unpublishedSince = tasks.dueAt(task);
-      if (unpublishedSince !== undefined) memory.unpublishedSince.set(key, unpublishedSince);
-      await publishTaskEnd(own, task);
+      if ("told" in state && !state.told) memory.unpublishedSince.set(key, state.endedAt);
+      await publishTaskEnd(own, stored);
       markHandled(memory, entry);
     } catch (error) {
       leaveDue(own, memory, key, error);
@@ -175,16 +181,20 @@ const openTasksOf = async (
 const checkOne = async (
   deps: CommandDeps,
   { memory, own }: { readonly memory: PollerMemory; readonly own: AccountTasks },
-  { key, task, createdAt }: OpenTask,
+  { key, task, version, createdAt: knownAt }: OpenTask,
   report: TaskReport,
 ): Promise<void> => {
   // What follows may fail halfway; the next check then reads the item again.
   own.open.delete(key);
   try {
-    const current = await applyReport(deps, task, report);
-    if (current.state.status !== "open") return markHandled(memory, { key, dueAt: task.lookAt });
-    const shownAt = report.kind === "open" ? report.createdAt : undefined;
-    own.open.set(key, { key, task: current, checkAt: undefined, createdAt: shownAt ?? createdAt });
+    const current = await applyReport(deps, { value: task, version }, report);
+    const { value } = current;
+    if (value.state.status !== "open") return markHandled(memory, { key, dueAt: task.lookAt });
+    const createdAt = (report.kind === "open" ? report.createdAt : undefined) ?? knownAt;
+    own.open.set(key, {
+      ...{ key, task: value, version: current.version, createdAt },
+      checkAt: undefined,
+    });
   } catch (error) {
     leaveDue(deps, memory, key, error);
   }

@@ -55,6 +55,8 @@ export interface PollerMemory {
   readonly unpublishedSince: Map<string, number>;
   /** Open tasks by account. */
   readonly accounts: Map<string, AccountTasks>;
+  /** Instant of the wake signal that its last run asked for, epoch ms. */
+  wakeAt: number | undefined;
   /** When refused and long lists are tried again, epoch ms. */
   listsUntil: number;
   /**
@@ -76,6 +78,7 @@ export const createPollerMemory = (runner: string): PollerMemory => ({
   queriedAt: 0,
   unpublishedSince: new Map(),
   accounts: new Map(),
+  wakeAt: undefined,
   listsUntil: 0,
   left: {},
 });

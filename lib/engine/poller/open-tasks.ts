@@ -21,6 +21,8 @@ export interface OpenTask {
   /** Key of its due entry. */
   readonly key: string;
   readonly task: Task;
+  /** Version of its item. */
+  readonly version: number;
   /** Next check, epoch ms; undefined: this run has not checked it. */
   readonly checkAt: number | undefined;
   /** Its creation at the provider by the provider's clock, epoch ms; undefined: not seen in a list. */

@@ -32,6 +32,8 @@ const WORTH_WAITING_MS = 500;
 const QUERY_PAUSE_MS = 1_000;
 /** A wake signal may come this much later than the instant that it was asked for. */
 const LATE_WAKE_MS = 500;
+/** By the clock of another process, a wake signal that has come already may seem so far ahead. */
+const MAX_SKEW_MS = 5_000;
 
 /**
  * How long a run waits at its end for unfinished work. A call that AWS does not answer may take longer.
@@ -153,10 +155,22 @@ const drain = async (
 };
 
 /** What the next run has to know, if it is in another process. */
-const noteOf = ({ queriedAt }: PollerMemory, wakeAt: number | undefined): LeaseNote => ({
+const noteOf = ({ queriedAt, wakeAt }: PollerMemory): LeaseNote => ({
   queriedAt,
   ...(wakeAt !== undefined && { wakeAt }),
 });
+
+/** The instant of the wake signal that is certainly on its way, epoch ms. */
+const promisedWake = (
+  note: LeaseNote | undefined,
+  { wakeAt: own }: PollerMemory,
+  now: number,
+): number | undefined => {
+  const { wakeAt } = note ?? {};
+  return wakeAt !== undefined && (wakeAt === own || wakeAt > now + MAX_SKEW_MS)
+    ? wakeAt
+    : undefined;
+};
 
 /**
  * Sees to it that a run begins when the next entry is ready. The schedule does that for what is ready
@@ -206,8 +220,8 @@ const drainWithLease = async (
   const { lease } = start;
   try {
     const entries = await drain(deps, budget, memory, start);
-    const wakeAt = await wakeNextRun(deps, nextReadyAt(entries, memory), start.wakeAt);
-    await lease.release(noteOf(memory, wakeAt));
+    memory.wakeAt = await wakeNextRun(deps, nextReadyAt(entries, memory), start.wakeAt);
+    await lease.release(noteOf(memory));
   } catch (error) {
     await lease.release();
     throw error;
@@ -234,8 +248,9 @@ export const pollDue = async (
 ): Promise<void> => {
   const found = await readLease(deps.ledger, POLLER_LEASE);
   const now = deps.clock.now();
-  if (found && found.value.until > now) return leaveToHolder(deps, found.value.note?.wakeAt);
   const { by, note } = found?.value ?? {};
+  const wakeAt = promisedWake(note, memory, now);
+  if (found && found.value.until > now) return leaveToHolder(deps, wakeAt);
   beginRun(memory, now, by === memory.runner ? undefined : (note ?? {}));
   const first = await queryDue(deps, memory);
   const next = nextReadyAt(first, memory);
@@ -243,12 +258,11 @@ export const pollDue = async (
     const request = { name: POLLER_LEASE, by: memory.runner, durationMs: LEASE_MS };
     const afterMs = first.length <= SMALL_RUN ? SMALL_RUN_MS : 0;
     const lease = await takeLease(deps, request, { found, afterMs });
-    if (!lease) return leaveToHolder(deps, note?.wakeAt);
-    await drainWithLease(deps, budget, memory, { first, lease, wakeAt: note?.wakeAt });
+    if (!lease) return leaveToHolder(deps, wakeAt);
+    await drainWithLease(deps, budget, memory, { first, lease, wakeAt });
   } else {
-    const wakeAt = await wakeNextRun(deps, next, note?.wakeAt);
-    if (wakeAt !== note?.wakeAt)
-      await leaveNote(deps.ledger, POLLER_LEASE, found, noteOf(memory, wakeAt));
+    memory.wakeAt = await wakeNextRun(deps, next, wakeAt);
+    if (memory.wakeAt !== wakeAt) await leaveNote(deps.ledger, POLLER_LEASE, found, noteOf(memory));
   }
   const value = lagSeconds(first, memory, now);
   deps.metrics.measure({ name: "LedgerLag", value, unit: "Seconds" }, ["PollerRan"]);

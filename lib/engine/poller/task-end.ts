@@ -1,5 +1,6 @@
 import { commandedOperation } from "../../contract/operations.ts";
-import { clipped, eventOf, listedProblems, publishNow } from "../../events/event.ts";
+import { clipped, eventOf, listedProblems } from "../../events/event.ts";
+import type { Stored } from "../../ledger/record.ts";
 import type { Ledger } from "../../platform/ports/ledger.ts";
 import { type Command, commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
@@ -95,44 +96,47 @@ export const taskEvent = (task: Task, state: EndedTaskState, command: Command) =
 };
 
 /**
- * Publishes a task's recorded end and hands it to the command. Each step may be repeated; the task
- * stays due until all are done.
+ * Hands a task's recorded end to the command, and publishes it. Each step may be repeated; the task stays due
+ * until all are done.
  * @throws Error when the event was not published
  */
-export const publishTaskEnd = async (deps: CommandDeps, task: Task): Promise<void> => {
+export const publishTaskEnd = async (deps: CommandDeps, stored: Stored<Task>): Promise<void> => {
+  const { value: task } = stored;
   const { state } = task;
   if (!("told" in state) || state.told) return;
-  const command = (await commands.read(deps.ledger, task.command))?.value;
+  const command = await commands.read(deps.ledger, task.command);
   // A cancelled follow-task publishes nothing more.
-  if (command && command.state.status !== "cancelled") {
-    const own = depsFor(deps, command);
-    await publishNow(own, taskEvent(task, state, command));
-    await reportTaskEnd(own, task.command, task.id, {
-      kind: state.status,
-      ...(state.message !== undefined && { message: state.message }),
-      ...(state.createdResources && { createdResources: state.createdResources }),
+  if (command && command.value.state.status !== "cancelled") {
+    const { status: kind, message, createdResources } = state;
+    await reportTaskEnd(depsFor(deps, command.value), command, {
+      taskId: task.id,
+      end: {
+        kind,
+        ...(message !== undefined && { message }),
+        ...(createdResources && { createdResources }),
+      },
+      event: taskEvent(task, state, command.value),
     });
   }
-  await tasks.update(deps.ledger, taskKey(task), markReported);
+  await tasks.update(deps.ledger, taskKey(task), markReported, stored);
 };
 
 /** Records that a task has ended, then publishes its end. @returns the ended task */
 export const recordAndPublishEnd = async (
   deps: CommandDeps,
-  task: Task,
+  known: Stored<Task>,
   { message: given, ...end }: TaskEnd,
-): Promise<Task> => {
+): Promise<Stored<Task>> => {
+  const { value: task } = known;
   const isProviderText = end.status === "failed" && given !== undefined;
   const shown = isProviderText ? await shownText(deps, task, given) : given;
-  const { value } = await tasks.update(deps.ledger, taskKey(task), (current) => {
+  const change = (current: Task): Task => {
     // Another command may have got the task meanwhile.
     const message = current.sharedAs && end.status === "failed" ? NOT_SHOWN : shown;
-    return endTask(
-      current,
-      { ...end, ...(message !== undefined && { message }) },
-      deps.clock.now(),
-    );
-  });
-  await publishTaskEnd(deps, value);
-  return value;
+    const shownEnd = { ...end, ...(message !== undefined && { message }) };
+    return endTask(current, shownEnd, deps.clock.now());
+  };
+  const stored = await tasks.update(deps.ledger, taskKey(task), change, known);
+  await publishTaskEnd(deps, stored);
+  return stored;
 };

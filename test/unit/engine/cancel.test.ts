@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { cancelCommand } from "../../../lib/admin/operator-actions.ts";
+import { commands } from "../../../lib/engine/command.ts";
 import { finishCommand } from "../../../lib/engine/finish.ts";
 import { lanes } from "../../../lib/engine/lane.ts";
 import { pollDue } from "../../../lib/engine/poller/poll.ts";
@@ -82,7 +83,7 @@ describe("a command that an operator cancels", () => {
           delete state.world;
           const { deps } = found.newInvocation();
           await cancelCommand(deps, "own/c1");
-          await finishCommand(deps, (await found.command("c1"))!);
+          await finishCommand(deps, (await commands.read(deps.ledger, "own/c1"))!);
         }
         return effect();
       },
@@ -93,7 +94,9 @@ describe("a command that an operator cancels", () => {
 
     const lane = await lanes.read(world.ledger, "local/container/1234567/76/my-container");
     expect(lane?.value).not.toHaveProperty("holder");
-    expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandCancelled"]);
+    // The operator's process does not know what the other one has published.
+    const types = new Set(world.publishedTypes("c1"));
+    expect([...types]).toEqual(["CommandAccepted", "CommandCancelled"]);
   });
 
   test("cancels the commands that wait for it too", async () => {

@@ -82,6 +82,15 @@ test("every new holder is checked after 30 seconds until it is seen active", () 
   );
 });
 
+test("a holder that a message brings back is checked only once another command waits", () => {
+  const entered = machine.enterLane(undefined, "a", 1_000, true);
+  const behind = machine.enterLane(entered, "b", 2_000, true);
+
+  expect(machine.lanes.dueAt(entered)).toBeUndefined();
+  expect(machine.lanes.dueAt(behind)).toBe(32_000);
+  expect(machine.lanes.dueAt(machine.confirmHolder(behind, "a"))).toBeUndefined();
+});
+
 test("a full lane accepts no command, and stays as it is", () => {
   const waiting = Array.from({ length: 500 }, (_, index) => `w${index}`);
   const full: Lane = { holder: "h", waiting, changedAt: 1 };

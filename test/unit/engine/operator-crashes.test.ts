@@ -31,8 +31,9 @@ const act = async (
   const { deps } = world.newInvocation();
   const key = commandKey({ sender: "own", id });
   await write(deps, key);
-  const command = (await commands.read(deps.ledger, key))?.value;
-  if (command && isEnded(command) && !command.state.settled) await finishCommand(deps, command);
+  const stored = await commands.read(deps.ledger, key);
+  if (stored && isEnded(stored.value) && !stored.value.state.settled)
+    await finishCommand(deps, stored);
 };
 
 /** An operator repeats an action that fails or dies. */

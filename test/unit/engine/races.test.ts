@@ -132,6 +132,7 @@ test("the check of a grant leaves a later grant to the same command unconfirmed"
   const gate = createGate();
   const world = await createWorld({ provider: () => provider, around: gate.around });
   await world.handle(updateContainer("c1"));
+  await world.handle(updateContainer("c2"));
   const { lane } = (await world.command("c1"))!;
   await world.clock.advance(30_000);
   const reading = gate.hold("ledger.read command#");

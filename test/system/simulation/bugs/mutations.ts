@@ -58,8 +58,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a conflict is taken for a write",
     file: "ledger/record.ts",
-    find: 'return written === "written" ? { version, value } : undefined;',
-    replace: "return { version, value };",
+    find: 'return written === "written" ? { version, dueAt, value } : undefined;',
+    replace: "return { version, dueAt, value };",
     invariant: 3,
   },
   {
@@ -117,8 +117,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a command passes those that wait in its lane",
     file: "engine/lane.ts",
-    find: "waiting: [...current.waiting, key] }",
-    replace: "waiting: [key, ...current.waiting] }",
+    find: "waiting: [...waiting, key],",
+    replace: "waiting: [key, ...waiting],",
   },
   {
     name: "a command that leaves the middle of a lane takes those behind it along",
@@ -129,8 +129,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the next command of a lane gets no message",
     file: "engine/finish.ts",
-    find: "if (next !== undefined && next !== before?.value.holder) {",
-    replace: "if (next !== undefined && next === before?.value.holder) {",
+    find: "if (next !== undefined && next !== before) {",
+    replace: "if (next !== undefined && next === before) {",
   },
   {
     name: "a grant is confirmed although its command still waits",
@@ -227,9 +227,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "the event of a task is lost when the bus fails",
-    file: "engine/poller/task-end.ts",
-    find: "await publishNow(own, taskEvent(task, state, command));",
-    replace: "await publishNow(own, taskEvent(task, state, command)).catch(() => {});",
+    file: "engine/finish.ts",
+    find: "if (taskEvents && published.size < events.length)",
+    replace: "if (taskEvents && published.size > events.length)",
   },
   {
     name: "a task is given up after five seconds instead of minutes",
@@ -296,9 +296,32 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a command is sent before its acceptance is published",
     file: "engine/advance.ts",
-    find: "return prepareAttempt(deps, await publishOutbox(deps, found));",
-    replace: `const published = await publishOutbox(deps, found).catch(() => undefined);
-    if (published) return prepareAttempt(deps, published);`,
+    find: "const found = await publishOutbox(deps, given);",
+    replace: "const found = await publishOutbox(deps, given).catch(() => given);",
+  },
+  {
+    name: "a command is due later than it says",
+    file: "ledger/record.ts",
+    find: "return previous >= from && previous <= to ? previous : dueAt;",
+    replace: "return previous >= from ? previous : dueAt;",
+  },
+  {
+    name: "a command that entered its lane after its end stays there",
+    file: "engine/advance.ts",
+    find: "if (command.state.settled) return handOver(deps, command.lane, commandKey(command));",
+    replace: "if (command.state.settled) return;",
+  },
+  {
+    name: "a lane that the poller has granted is not checked",
+    file: "engine/advance.ts",
+    find: "await joinLane(deps, published, false);",
+    replace: "await joinLane(deps, published, true);",
+  },
+  {
+    name: "the end of a command is published before that of its task",
+    file: "engine/advance.ts",
+    find: "if (!(await isLeftToTask(deps, command))) await",
+    replace: "await",
   },
   {
     name: "another request with the same operation counts as a repeat",
@@ -438,8 +461,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a pause between attempts ends without a wake signal",
     file: "engine/advance.ts",
-    find: 'else if (attempted.state.status === "running") await deps.waker.wakeAt(attempted.state.lookAt);',
-    replace: 'else if (attempted.state.status === "running") return;',
+    find: 'else if (state?.status === "running") await deps.waker.wakeAt(state.lookAt);',
+    replace: 'else if (state?.status === "running") return;',
   },
   {
     name: "a grant of a lane is never checked",
@@ -707,8 +730,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a task that is missing for a moment is forgotten",
     file: "engine/poller/check-tasks.ts",
-    find: "    markMissing(current, now),",
-    replace: "    abandonTask(current, now),",
+    find: "=> markMissing(current, now);",
+    replace: "=> abandonTask(current, now);",
   },
   {
     name: "running tasks of the list of ended ones have finished",

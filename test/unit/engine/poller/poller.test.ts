@@ -197,7 +197,7 @@ describe("the lease of the poller", () => {
   });
 });
 
-test("an event that the bus did not take is published again, and only that one", async () => {
+test("the events of an end that the bus did not take are published again in their order", async () => {
   const world = await createWorld({ provider: startProvider });
   let refusals = 2;
   world.bus.refuse(({ detailType }) => {
@@ -209,7 +209,9 @@ test("an event that the bus did not take is published again, and only that one",
 
   await world.untilQuiet();
 
-  expect(world.publishedTypes()).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
+  const [accepted, ...ends] = world.publishedTypes();
+  expect(accepted).toBe("CommandAccepted");
+  expect(ends).toEqual(["TaskFinished", "TaskFinished", "TaskFinished", "CommandSucceeded"]);
   expect((await world.command("c1"))?.state).toMatchObject({ settled: true });
 });
 

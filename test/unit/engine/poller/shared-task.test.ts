@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { commands } from "../../../../lib/engine/command.ts";
 import { recordTasks } from "../../../../lib/engine/follow.ts";
 import { tasks } from "../../../../lib/engine/task.ts";
 import type { Ledger } from "../../../../lib/platform/ports/ledger.ts";
@@ -60,10 +61,13 @@ test("a command with a task that has already ended gets the end too", async () =
 
 test("the task belongs to the first of them, however often the second records it", async () => {
   const { world } = await start();
-  const command = await world.command("c2");
+  const command = await commands.read(world.ledger, "own/c2");
   const again = { status: "following" as const, tasks: [{ id: "t1" }], tasksRecorded: false };
 
-  await recordTasks(world.newInvocation().deps, { ...command!, state: again });
+  await recordTasks(world.newInvocation().deps, {
+    version: command!.version,
+    value: { ...command!.value, state: again },
+  });
 
   const first = await world.ledger.read("task#local/t1");
   expect(first?.value).toMatchObject({ command: "own/c1", sharedAs: "first" });
@@ -74,7 +78,7 @@ test("the task belongs to the first of them, however often the second records it
 
 test("a write conflict on the task of the second command leads to another read", async () => {
   const { world } = await start();
-  const command = await world.command("c2");
+  const command = await commands.read(world.ledger, "own/c2");
   const again = { status: "following" as const, tasks: [{ id: "t2" }], tasksRecorded: false };
   const { deps } = world.newInvocation();
   await tasks.write(world.ledger, "local/t2", undefined, {
@@ -96,7 +100,13 @@ test("a write conflict on the task of the second command leads to another read",
     },
   };
 
-  await recordTasks({ ...deps, ledger }, { ...command!, state: again });
+  await recordTasks(
+    { ...deps, ledger },
+    {
+      version: command!.version,
+      value: { ...command!.value, state: again },
+    },
+  );
 
   expect((await world.ledger.read("task#local/t2/own/c2"))?.value).toMatchObject({
     sharedAs: "other",

@@ -150,7 +150,8 @@ describe("the memory of a process", () => {
     await runIn(createPollerMemory("other"));
 
     expect(provider.count(READ)).toBe(checks);
-    expect(wakes()).toBe(signals);
+    // By the clock of the first process its wake signal is ahead, but it may have come already.
+    expect(wakes()).toBe(signals + 1);
   });
 
   test("of a new process is enough for a task that was recorded since", async () => {
