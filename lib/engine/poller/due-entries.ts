@@ -55,7 +55,7 @@ export interface PollerMemory {
   readonly unpublishedSince: Map<string, number>;
   /** Open tasks by account. */
   readonly accounts: Map<string, AccountTasks>;
-  /** Instant of the wake signal that its last run asked for, epoch ms. */
+  /** Instant of the wake signal that this process asked for last, by its own clock, epoch ms. */
   wakeAt: number | undefined;
   /** When refused and long lists are tried again, epoch ms. */
   listsUntil: number;

@@ -155,7 +155,7 @@ const drain = async (
 };
 
 /** What the next run has to know, if it is in another process. */
-const noteOf = ({ queriedAt, wakeAt }: PollerMemory): LeaseNote => ({
+const noteOf = ({ queriedAt }: PollerMemory, wakeAt: number | undefined): LeaseNote => ({
   queriedAt,
   ...(wakeAt !== undefined && { wakeAt }),
 });
@@ -180,6 +180,7 @@ const promisedWake = (
  */
 const wakeNextRun = async (
   { clock, waker }: PollerDeps,
+  memory: PollerMemory,
   next: number,
   wakeAt: number | undefined,
 ): Promise<number | undefined> => {
@@ -188,6 +189,7 @@ const wakeNextRun = async (
   if (isPromised || next >= now + HORIZON_MS) return wakeAt;
   const at = Math.max(now, next);
   await waker.wakeAt(at);
+  memory.wakeAt = at;
   return at;
 };
 
@@ -220,8 +222,8 @@ const drainWithLease = async (
   const { lease } = start;
   try {
     const entries = await drain(deps, budget, memory, start);
-    memory.wakeAt = await wakeNextRun(deps, nextReadyAt(entries, memory), start.wakeAt);
-    await lease.release(noteOf(memory));
+    const wakeAt = await wakeNextRun(deps, memory, nextReadyAt(entries, memory), start.wakeAt);
+    await lease.release(noteOf(memory, wakeAt));
   } catch (error) {
     await lease.release();
     throw error;
@@ -229,8 +231,12 @@ const drainWithLease = async (
 };
 
 /** Leaves the work to the run that holds the lease, which may not see what is due only now. */
-const leaveToHolder = async (deps: PollerDeps, wakeAt: number | undefined): Promise<void> => {
-  await wakeNextRun(deps, deps.clock.now() + QUERY_PAUSE_MS, wakeAt);
+const leaveToHolder = async (
+  deps: PollerDeps,
+  memory: PollerMemory,
+  wakeAt: number | undefined,
+): Promise<void> => {
+  await wakeNextRun(deps, memory, deps.clock.now() + QUERY_PAUSE_MS, wakeAt);
   deps.metrics.count("PollerRan");
 };
 
@@ -250,7 +256,7 @@ export const pollDue = async (
   const now = deps.clock.now();
   const { by, note } = found?.value ?? {};
   const wakeAt = promisedWake(note, memory, now);
-  if (found && found.value.until > now) return leaveToHolder(deps, wakeAt);
+  if (found && found.value.until > now) return leaveToHolder(deps, memory, wakeAt);
   beginRun(memory, now, by === memory.runner ? undefined : (note ?? {}));
   const first = await queryDue(deps, memory);
   const next = nextReadyAt(first, memory);
@@ -258,11 +264,12 @@ export const pollDue = async (
     const request = { name: POLLER_LEASE, by: memory.runner, durationMs: LEASE_MS };
     const afterMs = first.length <= SMALL_RUN ? SMALL_RUN_MS : 0;
     const lease = await takeLease(deps, request, { found, afterMs });
-    if (!lease) return leaveToHolder(deps, wakeAt);
+    if (!lease) return leaveToHolder(deps, memory, wakeAt);
     await drainWithLease(deps, budget, memory, { first, lease, wakeAt });
   } else {
-    memory.wakeAt = await wakeNextRun(deps, next, wakeAt);
-    if (memory.wakeAt !== wakeAt) await leaveNote(deps.ledger, POLLER_LEASE, found, noteOf(memory));
+    const nextWakeAt = await wakeNextRun(deps, memory, next, wakeAt);
+    if (nextWakeAt !== wakeAt)
+      await leaveNote(deps.ledger, POLLER_LEASE, found, noteOf(memory, nextWakeAt));
   }
   const value = lagSeconds(first, memory, now);
   deps.metrics.measure({ name: "LedgerLag", value, unit: "Seconds" }, ["PollerRan"]);
