@@ -55,8 +55,8 @@ export interface PollerMemory {
   readonly unpublishedSince: Map<string, number>;
   /** Open tasks by account. */
   readonly accounts: Map<string, AccountTasks>;
-  /** Instant of the wake signal that this process asked for last, by its own clock, epoch ms. */
-  wakeAt: number | undefined;
+  /** Instant of the wake signal that this process asked for last, by its own clock, epoch ms; 0: none. */
+  wakeAt: number;
   /** When refused and long lists are tried again, epoch ms. */
   listsUntil: number;
   /**
@@ -78,7 +78,7 @@ export const createPollerMemory = (runner: string): PollerMemory => ({
   queriedAt: 0,
   unpublishedSince: new Map(),
   accounts: new Map(),
-  wakeAt: undefined,
+  wakeAt: 0,
   listsUntil: 0,
   left: {},
 });

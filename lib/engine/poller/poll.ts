@@ -32,7 +32,7 @@ const WORTH_WAITING_MS = 500;
 const QUERY_PAUSE_MS = 1_000;
 /** A wake signal may come this much later than the instant that it was asked for. */
 const LATE_WAKE_MS = 500;
-/** By the clock of another process, a wake signal that has come already may seem so far ahead. */
+/** The clock of another process may be so far ahead of this one's. */
 const MAX_SKEW_MS = 5_000;
 
 /**
@@ -160,16 +160,16 @@ const noteOf = ({ queriedAt }: PollerMemory, wakeAt: number | undefined): LeaseN
   ...(wakeAt !== undefined && { wakeAt }),
 });
 
-/** The instant of the wake signal that is certainly on its way, epoch ms. */
+/** The instant of a wake signal that is certainly still on its way, epoch ms. */
 const promisedWake = (
   note: LeaseNote | undefined,
   { wakeAt: own }: PollerMemory,
   now: number,
 ): number | undefined => {
-  const { wakeAt } = note ?? {};
-  return wakeAt !== undefined && (wakeAt === own || wakeAt > now + MAX_SKEW_MS)
-    ? wakeAt
-    : undefined;
+  // A signal comes when the clock of the process that asked for it says so, whichever process takes it.
+  if (own > now) return own;
+  const { wakeAt = 0 } = note ?? {};
+  return wakeAt > now + MAX_SKEW_MS ? wakeAt : undefined;
 };
 
 /**

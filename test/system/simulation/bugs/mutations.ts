@@ -797,8 +797,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "no wake signal leads to the next check",
     file: "engine/poller/poll.ts",
-    find: "  await waker.wakeAt(at);\n  return at;",
-    replace: "  return at;",
+    find: "  await waker.wakeAt(at);\n  memory.wakeAt = at;\n",
+    replace: "",
   },
   {
     name: "a wake signal that is past counts as promised",
@@ -815,7 +815,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a run that finds the lease taken leaves nothing behind",
     file: "engine/poller/poll.ts",
-    find: "  await wakeNextRun(deps, deps.clock.now() + QUERY_PAUSE_MS, wakeAt);\n",
+    find: "  await wakeNextRun(deps, memory, deps.clock.now() + QUERY_PAUSE_MS, wakeAt);\n",
     replace: "",
   },
   {

@@ -1,11 +1,13 @@
 import { readAttempts } from "../../../../lib/engine/attempt-history.ts";
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
-import { STARTS_AT } from "../plan/actors.ts";
+import { BLIND, STARTS_AT } from "../plan/actors.ts";
 import { type Ended, endedCommands } from "./ended-commands.ts";
 
 /** Without faults a command begins, and is sent again, within less than the schedule's minute. */
 const PROMPT_MS = 20_000;
+/** In a crowd with tasks that cannot be listed, the reads of each task take up to so much of the permits. */
+const SCARCE_MS = 60_000;
 const MAX_BACKOFF_MS = 60_000;
 /** The pause between two checks grows with a task's age; the others are requests and retries. */
 const PART_OF_DURATION = 0.2;
@@ -26,10 +28,12 @@ const freeSince = ({ chronicle }: Cloud, { key, lane, acceptedAt }: Ended): numb
 /** Attempts that began later than possible. */
 const delaysOf = async (cloud: Cloud, command: Ended): Promise<readonly string[]> => {
   const attempts = await readAttempts(cloud.ledger.true, command.key, command);
+  const isScarce = cloud.plan.provider.crowd !== undefined && command.account === BLIND;
+  const promptMs = PROMPT_MS + (isScarce ? SCARCE_MS : 0);
   return attempts.flatMap(({ number, startedAt }, index) => {
     const since = attempts[index - 1]?.endedAt ?? freeSince(cloud, command);
     const backoffMs = Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** index);
-    return startedAt > since + backoffMs + PROMPT_MS
+    return startedAt > since + backoffMs + promptMs
       ? [`attempt ${number} came ${startedAt - since} ms late`]
       : [];
   });

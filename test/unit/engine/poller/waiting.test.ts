@@ -3,14 +3,15 @@ import {
   createPollerMemory,
   type PollerMemory,
 } from "../../../../lib/engine/poller/due-entries.ts";
-import { pollDue } from "../../../../lib/engine/poller/poll.ts";
+import { POLLER_LEASE, pollDue } from "../../../../lib/engine/poller/poll.ts";
+import { takeLease } from "../../../../lib/ledger/lease.ts";
 import { createFaults } from "../../../support/faults.ts";
 import { json, scriptProvider } from "../../../support/provider.ts";
 import { requestOf } from "../../../support/requests.ts";
 import { createWorld } from "../../../support/world.ts";
 
 const READ = "GET /v1/tasks/";
-const LEASE = "lease#poll-tasks";
+const LEASE = `lease#${POLLER_LEASE}`;
 
 const update = (index: number) =>
   requestOf(`c${index}`, {
@@ -112,6 +113,18 @@ describe("a run with nothing ready", () => {
     expect(provider.count(READ)).toBe(2);
     expect(wakes()).toBe(before + 1);
   });
+});
+
+test("a process that finds the lease taken again and again asks for one wake signal", async () => {
+  const { world, runIn, wakes } = await start(1);
+  const lease = { name: POLLER_LEASE, by: "other", durationMs: 10_000 };
+  await takeLease(world.newInvocation().deps, lease);
+  const memory = createPollerMemory("one");
+  const before = wakes();
+
+  for (let run = 1; run <= 5; run += 1) await runIn(memory);
+
+  expect(wakes()).toBe(before + 1);
 });
 
 describe("the memory of a process", () => {
