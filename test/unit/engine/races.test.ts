@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { cancelCommand } from "../../../lib/admin/operator-actions.ts";
 import { checkLane } from "../../../lib/engine/advance.ts";
 import { lanes, MAX_WAITING } from "../../../lib/engine/lane.ts";
 import { pollDue } from "../../../lib/engine/poller/poll.ts";
@@ -30,6 +31,32 @@ test("a delivery that is overtaken by a second one while it publishes does not s
 
   expect(provider.count("POST /cloud/v1/routers/")).toBe(1);
   expect((await world.command("c1"))?.state).toMatchObject({ status: "following" });
+});
+
+test("a command that a dying process put into its lane after its end delays the next one by one check", async () => {
+  const provider = running();
+  const gate = createGate();
+  const world = await createWorld({ provider: () => provider, around: gate.around });
+  const publishing = gate.hold("bus.publish");
+  void world.handle(updateContainer("c1"));
+  await publishing.reached;
+  await cancelCommand(world.newInvocation().deps, "own/c1");
+  await world.clock.advance(40_000);
+  await world.poll();
+  const ended = await world.command("c1");
+  // The process puts the command into its lane, and gets no further.
+  const dying = gate.hold("ledger.write command#own/c1");
+  publishing.open();
+  await dying.reached;
+  const held = await lanes.read(world.ledger, ended!.lane);
+
+  await world.handle(updateContainer("c2"));
+  await world.clock.advance(31_000);
+  await world.poll();
+
+  expect(ended?.state).toMatchObject({ reason: "requested", settled: true });
+  expect(held?.value).toMatchObject({ holder: "own/c1" });
+  expect((await world.command("c2"))?.state).toMatchObject({ status: "following" });
 });
 
 test("the poller does not write a command after sending it to the queue, because an attempt may run", async () => {

@@ -21,8 +21,8 @@ import {
 } from "./task-items.ts";
 
 const POLLER_ITEM = `lease#${POLLER_LEASE}`;
-/** Less than the shortest pause between two checks of a task, and between two lists. */
-const SHORTEST_PAUSE_MS = 3_000;
+/** Less than the shortest pause between two checks of a task, and between two lists: 3 s, from the request on. */
+const SHORTEST_PAUSE_MS = 2_500;
 /**
  * A task is first checked two seconds after it was recorded, also for a second command that waits for it, and the due
  * index may show that record late.

@@ -34,9 +34,12 @@ const textOf = (thresholds: readonly Wanted[]): string =>
     .sort()
     .join(", ");
 
-/** Faults that may delay a sync, by the call that they strike, or at any call. */
-const AT_SYNC = /storage|thresholds|config|object event|budget|secrets/;
-const ANYWHERE = /429|401|frozen|clock jump/;
+/**
+ * Faults that may delay a sync, by the call that they strike, or at any call. A sync that dies between two calls leaves
+ * its lease to the next one.
+ */
+const AT_SYNC = /storage|thresholds|config|object event|budget|secrets|bus\.publish/;
+const ANYWHERE = /429|401|frozen|clock jump|killed|hangs/;
 
 /** Without a fault, a new config is applied by the event about it: soon, not by the next check for drift. */
 const watchPromptness = (cloud: Cloud): void => {
