@@ -131,24 +131,31 @@ const LEAST_CONCURRENCY = 2;
 const MOST_CONCURRENCY = 1_000;
 
 /**
- * `maximumConcurrency` of intake's event source mapping: the number of batches that run in parallel. This limit
- * reserves no concurrency. Lambda refuses a reservation that leaves less than 100 of an AWS account's quota
+ * A parameter with the `maximumConcurrency` of an event source mapping: the number of batches that run in parallel.
+ * This limit reserves no concurrency. Lambda refuses a reservation that leaves less than 100 of an AWS account's quota
  * to other functions, and the whole quota of a new AWS account may be 10.
  */
-exports.intakeConcurrency = async ({ resolveVariable, refuse = end }) => {
+const concurrency = async (name, { resolveVariable, refuse = end }) => {
+  const text = String(await resolveVariable(`param:${name}`));
+  const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  return number >= LEAST_CONCURRENCY && number <= MOST_CONCURRENCY
+    ? number
+    : refuse([
+        `${name}: must be a whole number from ${LEAST_CONCURRENCY} to ${MOST_CONCURRENCY}, is "${text}"`,
+      ]);
+};
+
+exports.intakeConcurrency = async (host) => {
+  const { resolveVariable, refuse = end } = host;
   if ((await resolveVariable("param:intakeConcurrency, null")) !== null) {
     refuse([
       `intakeConcurrency: no longer supported; set intakeMaximumConcurrency (${LEAST_CONCURRENCY} to ${MOST_CONCURRENCY}) instead, which reserves no concurrency`,
     ]);
   }
-  const text = String(await resolveVariable("param:intakeMaximumConcurrency"));
-  const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  return number >= LEAST_CONCURRENCY && number <= MOST_CONCURRENCY
-    ? number
-    : refuse([
-        `intakeMaximumConcurrency: must be a whole number from ${LEAST_CONCURRENCY} to ${MOST_CONCURRENCY}, is "${text}"`,
-      ]);
+  return concurrency("intakeMaximumConcurrency", host);
 };
+
+exports.runCommandsConcurrency = (host) => concurrency("runCommandsMaximumConcurrency", host);
 
 /** Folder or URL of docs/, the start of the runbook link of each alarm. */
 exports.docsUrl = async ({ resolveVariable, refuse = end }) => {

@@ -71,7 +71,7 @@ const HIGH_THROUGHPUT: Readonly<Record<string, number>> = {
 /** The settings of a stage as this repository deploys it. */
 const DEPLOYED: AwsSettings = {
   region: "eu-central-1",
-  isHighThroughputFifo: false,
+  isHighThroughputFifo: true,
   isHigherThroughputStore: false,
 };
 

@@ -67,7 +67,8 @@ interface Deployment {
     readonly intake: RunNumbers & Pick<BatchNumbers, "batchSize"> & RetryNumbers;
     /**
      * The timeout is short because a crashed run blocks its lanes for six times as long. A burst of commands
-     * waits in the queue, not at the provider, and leaves the AWS account's concurrency to other functions.
+     * waits in the queue, not at the provider, and leaves the AWS account's concurrency to other functions. A stage
+     * may set another concurrency (`runCommandsMaximumConcurrency`).
      */
     readonly "run-commands": RunNumbers & BatchNumbers;
     /**
@@ -102,6 +103,11 @@ interface Deployment {
      */
     readonly wake: QueueNumbers;
   };
+  /**
+   * The maximum of SQS, into which the largest event of EventBridge fits. Without it, a queue that was created before
+   * August 2025 keeps its 256 kB.
+   */
+  readonly maxMessageBytes: number;
   /** The maximum of SQS: an operator has two weeks to redrive or delete a dead letter. */
   readonly deadLetterRetentionSeconds: number;
   readonly schedules: {

@@ -11,17 +11,19 @@ import { type CanaryRun, runWithCanaries } from "./canary-run.ts";
 const { mainKey, parameterKey, refusedKey } = CANARIES;
 
 let folder: string;
+let run: CanaryRun;
+let killedRun: CanaryRun;
+// Both runs mostly wait, so they run side by side.
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "skyhook-canaries-"));
+  [run, killedRun] = await Promise.all([
+    runWithCanaries(join(folder, "stopped"), "SIGTERM"),
+    runWithCanaries(join(folder, "killed"), "SIGKILL"),
+  ]);
 });
 afterAll(() => rm(folder, { recursive: true }));
 
 describe("after a whole run on a provider that reveals everything it knows", () => {
-  let run: CanaryRun;
-  beforeAll(async () => {
-    run = await runWithCanaries(join(folder, "stopped"), "SIGTERM");
-  });
-
   test("every command reached its expected end", () => {
     expect(run.ends).toMatchObject({
       secrets: "succeeded",
@@ -96,7 +98,7 @@ describe("after a whole run on a provider that reveals everything it knows", () 
 });
 
 test("a killed run leaves no key, and the next run erases its requests", async () => {
-  const { directory } = await runWithCanaries(join(folder, "killed"), "SIGKILL");
+  const { directory } = killedRun;
   const left = await canariesBelow(directory);
 
   const next = startSkyhook(["start", "--no-demo", "--data", directory]);

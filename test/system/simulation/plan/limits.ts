@@ -33,7 +33,7 @@ export const LIMITS = [
 /** The limits of a run: mostly those of AWS, and sometimes so small that they strike. */
 export const limitsOf = (chance: Chance): AwsLimits => {
   const isScarce = chance.happens("throttled", 0.15);
-  const isHighThroughputFifo = isScarce && chance.happens("high throughput", 0.4);
+  const isHighThroughputFifo = !isScarce || chance.happens("high throughput", 0.4);
   const limits = { ...awsLimitsOf({ isHighThroughputFifo }) };
   for (const limit of isScarce ? (Object.keys(SCARCE) as (keyof typeof SCARCE)[]) : []) {
     if (!chance.happens(`scarce ${limit}`, 0.5)) continue;

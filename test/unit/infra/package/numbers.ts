@@ -49,6 +49,7 @@ const functionNumbers = ({ id, name }: (typeof FUNCTIONS)[number]): Record<strin
 const { functions, queues, schedules, delivery } = deployment;
 
 const queueNumbers = (queue: keyof typeof queues): Numbers => ({
+  MaximumMessageSize: deployment.maxMessageBytes,
   VisibilityTimeout: queues[queue].visibilitySeconds,
   MessageRetentionPeriod: queues[queue].retentionSeconds,
   maxReceiveCount: queues[queue].maxReceiveCount,
@@ -92,7 +93,10 @@ const EXPECTED: Readonly<Record<string, Numbers>> = {
 };
 
 const expectedOf = (id: string, type: string): Numbers => {
-  const deadLetters = { MessageRetentionPeriod: deployment.deadLetterRetentionSeconds };
+  const deadLetters = {
+    MaximumMessageSize: deployment.maxMessageBytes,
+    MessageRetentionPeriod: deployment.deadLetterRetentionSeconds,
+  };
   if (type === "AWS::SQS::Queue") return EXPECTED[id] ?? deadLetters;
   if (type === "AWS::Events::Rule") return EXPECTED[id] ?? retryNumbers(delivery.rules);
   return EXPECTED[id] ?? {};

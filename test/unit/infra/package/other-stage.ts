@@ -44,6 +44,7 @@ export const PROD: Stage = {
     alarmTopicArn: "arn:aws:sns:eu-central-1:444455556666:on-call",
     docsUrl: "https://git.example.com/skyhook/docs",
     intakeMaximumConcurrency: "1000",
+    runCommandsMaximumConcurrency: "50",
     running: "no",
   },
 };
@@ -218,9 +219,12 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       expect(template.parameters.Running?.Default).toBe("no");
     });
 
-    test("has the concurrency of intake from its parameter", () => {
-      expect(resource("IntakeEventSourceMappingSQSRequestQueue").Properties).toMatchObject({
-        ScalingConfig: { MaximumConcurrency: 1_000 },
+    test.each([
+      ["intake", "IntakeEventSourceMappingSQSRequestQueue", 1_000],
+      ["run-commands", "RunDashcommandsEventSourceMappingSQSCommandQueue", 50],
+    ])("has the concurrency of %s from its parameter", (_name, mapping, concurrency) => {
+      expect(resource(mapping).Properties).toMatchObject({
+        ScalingConfig: { MaximumConcurrency: concurrency },
       });
     });
   });

@@ -24,6 +24,7 @@ const policySchema = z.object({
 const limitsOf = (queue: keyof typeof deployment.queues, deadLetterQueue: string) => {
   const { visibilitySeconds, retentionSeconds, maxReceiveCount } = deployment.queues[queue];
   return {
+    MaximumMessageSize: deployment.maxMessageBytes,
     VisibilityTimeout: visibilitySeconds,
     MessageRetentionPeriod: retentionSeconds,
     RedrivePolicy: { deadLetterTargetArn: arn(deadLetterQueue), maxReceiveCount },
@@ -56,6 +57,8 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
         FifoQueue: true,
         // The deduplication id of the sender identifies a repetition, not the content.
         ContentBasedDeduplication: false,
+        DeduplicationScope: "messageGroup",
+        FifoThroughputLimit: "perMessageGroupId",
         ...limitsOf("commands", "CommandDeadLetter"),
         SqsManagedSseEnabled: true,
       });
@@ -108,6 +111,7 @@ export const testQueues = ({ resource, ofType }: TemplateReader): void => {
       (id, thing, more) => {
         expect(resource(id).Properties).toEqual({
           QueueName: `skyhook-dev-${thing}`,
+          MaximumMessageSize: 1_048_576,
           MessageRetentionPeriod: 14 * 24 * 3_600,
           SqsManagedSseEnabled: true,
           ...more,

@@ -78,16 +78,15 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       ]);
     });
 
-    test.each(["1", "1001"])(
-      "are refused with intakeMaximumConcurrency %j, in one line with the value",
-      async (intakeMaximumConcurrency) => {
-        const { stderr } = await packaged().refusalOf({ params: { intakeMaximumConcurrency } });
+    test.each([
+      ["intakeMaximumConcurrency", "1"],
+      ["intakeMaximumConcurrency", "1001"],
+      ["runCommandsMaximumConcurrency", "ten"],
+    ])("are refused with %s %j, in one line with the value", async (name, value) => {
+      const { stderr } = await packaged().refusalOf({ params: { [name]: value } });
 
-        expect(stderr).toBe(
-          `intakeMaximumConcurrency: must be a whole number from 2 to 1000, is "${intakeMaximumConcurrency}"\n`,
-        );
-      },
-    );
+      expect(stderr).toBe(`${name}: must be a whole number from 2 to 1000, is "${value}"\n`);
+    });
 
     test("are refused with the former intakeConcurrency, in one line that names the new parameter", async () => {
       const { stdout, stderr } = await packaged().refusalOf({
