@@ -7,6 +7,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { SSMClient } from "@aws-sdk/client-ssm";
 import type { Context } from "aws-lambda";
 import type * as z from "zod";
+import { createShards } from "../lib/engine/shards.ts";
 import { createAwsClient } from "../lib/platform/aws/aws-client.ts";
 import { createDynamodbLedger } from "../lib/platform/aws/dynamodb-ledger.ts";
 import { createEventbridgeBus } from "../lib/platform/aws/eventbridge-bus.ts";
@@ -64,11 +65,15 @@ export const readAccounts = (settings: FunctionSettings): AccountsConfig =>
     readPackagedJson(settings.LAMBDA_TASK_ROOT, settings.ACCOUNTS_FILE, "ACCOUNTS_FILE"),
   );
 
-/** Ports that every function has: all share one ledger and one bus. */
-export const createPorts = (settings: FunctionSettings) => ({
+/**
+ * Ports that every function has: all share one ledger and one bus.
+ * @param shards of the due index; default: one, which every stage has
+ */
+export const createPorts = (settings: FunctionSettings, shards = createShards(1)) => ({
   ledger: createDynamodbLedger({
     client: createAwsClient(DynamoDBClient),
     tableName: settings.TABLE_NAME,
+    shardOf: shards.of,
   }),
   bus: createEventbridgeBus({
     client: createAwsClient(EventBridgeClient),
@@ -115,7 +120,8 @@ export const createQueue = (
 /** Ports and config of run-commands and poll-tasks, which both advance commands. */
 export const composeCommands = async (settings: CommandSettings) => {
   const accounts = readAccounts(settings);
-  const ports = withAccounts(createPorts(settings), accounts, settings);
+  const shards = createShards(settings.DUE_SHARDS);
+  const ports = withAccounts(createPorts(settings, shards), accounts, settings);
   const client = createAwsClient(SQSClient);
   return {
     ports: {
@@ -128,6 +134,7 @@ export const composeCommands = async (settings: CommandSettings) => {
       runner: ports.random.uuid(),
       leaseMs: ATTEMPT_LEASE_MS,
       attemptTimeoutMs: settings.ATTEMPT_TIMEOUT_MS,
+      shards,
     },
   };
 };

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { AI_TASK_NAMES } from "../lib/contract/ai-tasks.ts";
 import { wholeNumber } from "../lib/platform/lambda/settings.ts";
+import { MAX_SHARDS } from "../lib/platform/ports/ledger.ts";
 
 /** Environment variables of every function; `serverless.yml` sets them. */
 const functionSettingsSchema = z.object({
@@ -45,6 +46,8 @@ export const intakeSettingsSchema = functionSettingsSchema.extend({
 export const commandSettingsSchema = providerSettingsSchema.extend({
   ...REQUEST_SETTINGS,
   WAKE_QUEUE_URL: z.url(),
+  /** Number of shards of the ledger's due index. */
+  DUE_SHARDS: wholeNumber(1, MAX_SHARDS),
 });
 
 export type CommandSettings = z.output<typeof commandSettingsSchema>;

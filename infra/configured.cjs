@@ -127,6 +127,15 @@ exports.configured = async ({ resolveVariable, ...host }) => {
   return latest.reading;
 };
 
+/** A parameter with a whole number. */
+const numberOf = async (name, [least, most], { resolveVariable, refuse = end }) => {
+  const text = String(await resolveVariable(`param:${name}`));
+  const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  return number >= least && number <= most
+    ? number
+    : refuse([`${name}: must be a whole number from ${least} to ${most}, is "${text}"`]);
+};
+
 const LEAST_CONCURRENCY = 2;
 const MOST_CONCURRENCY = 1_000;
 
@@ -135,15 +144,7 @@ const MOST_CONCURRENCY = 1_000;
  * This limit reserves no concurrency. Lambda refuses a reservation that leaves less than 100 of an AWS account's quota
  * to other functions, and the whole quota of a new AWS account may be 10.
  */
-const concurrency = async (name, { resolveVariable, refuse = end }) => {
-  const text = String(await resolveVariable(`param:${name}`));
-  const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  return number >= LEAST_CONCURRENCY && number <= MOST_CONCURRENCY
-    ? number
-    : refuse([
-        `${name}: must be a whole number from ${LEAST_CONCURRENCY} to ${MOST_CONCURRENCY}, is "${text}"`,
-      ]);
-};
+const concurrency = (name, host) => numberOf(name, [LEAST_CONCURRENCY, MOST_CONCURRENCY], host);
 
 exports.intakeConcurrency = async (host) => {
   const { resolveVariable, refuse = end } = host;
@@ -156,6 +157,16 @@ exports.intakeConcurrency = async (host) => {
 };
 
 exports.runCommandsConcurrency = (host) => concurrency("runCommandsMaximumConcurrency", host);
+
+/** As in lib/platform/ports/ledger.ts; a test compares both. */
+const MAX_SHARDS = 16;
+
+/** Number of shards of the ledger's due index. Each has a schedule and a poller run of its own. */
+const dueShards = (host) => numberOf("dueShards", [1, MAX_SHARDS], host);
+exports.dueShards = dueShards;
+
+/** A run for each shard, and one that finds the lease taken. */
+exports.pollTasksConcurrency = async (host) => (await dueShards(host)) + 1;
 
 /** Folder or URL of docs/, the start of the runbook link of each alarm. */
 exports.docsUrl = async ({ resolveVariable, refuse = end }) => {

@@ -1,6 +1,6 @@
 const { STAGE } = require("./names.cjs");
 const { attemptTimeoutSeconds, schedules } = require("../lib/platform/deployment.json");
-const { configured, PACKAGED } = require("./configured.cjs");
+const { configured, dueShards, PACKAGED } = require("./configured.cjs");
 
 /*
  * Environment variables of the functions, as functions/settings.ts reads them; a test compares both. Variables
@@ -30,7 +30,12 @@ const COMMANDS = {
 
 exports.intake = { ...COMMANDS, REACTIONS_FILE: PACKAGED.reactions };
 
-exports.commands = { ...ASKING, ...COMMANDS, WAKE_QUEUE_URL: { Ref: "WakeQueue" } };
+exports.commands = async (osls) => ({
+  ...ASKING,
+  ...COMMANDS,
+  WAKE_QUEUE_URL: { Ref: "WakeQueue" },
+  DUE_SHARDS: String(await dueShards(osls)),
+});
 
 const jobOf = async (osls) => ({ ...ASKING, JOB_ACCOUNT: (await configured(osls)).jobAccount });
 

@@ -1,6 +1,6 @@
 const { arnOf, nameOf, STAGE } = require("./names.cjs");
 const { schedules, tickRetryAttempts } = require("../lib/platform/deployment.json");
-const { configured } = require("./configured.cjs");
+const { configured, dueShards } = require("./configured.cjs");
 const { STATE } = require("./kill-switch.cjs");
 const { serviceRole } = require("./roles.cjs");
 
@@ -8,9 +8,31 @@ const { serviceRole } = require("./roles.cjs");
  * Payload of a scheduled invocation, with Scheduler's documented keywords. A retry has another id and the same
  * time, by which snapshot-prices recognises its run.
  */
-const TICK = JSON.stringify({
+const TICK = {
   id: "<aws.scheduler.execution-id>",
   time: "<aws.scheduler.scheduled-time>",
+};
+
+/** A schedule that invokes a function. @param name of the schedule in deployment.json */
+const ticks = ({ name, target, role }, scheduleName, input) => ({
+  Type: "AWS::Scheduler::Schedule",
+  Properties: {
+    Name: scheduleName,
+    GroupName: { Ref: "ScheduleGroup" },
+    State: STATE,
+    ScheduleExpression: schedules[name].expression,
+    FlexibleTimeWindow: { Mode: "OFF" },
+    Target: {
+      Arn: arnOf(target),
+      RoleArn: arnOf(role),
+      Input: JSON.stringify(input),
+      RetryPolicy: {
+        MaximumEventAgeInSeconds: schedules[name].tickAgeSeconds,
+        MaximumRetryAttempts: tickRetryAttempts,
+      },
+      DeadLetterConfig: { Arn: arnOf("ScheduleDeadLetter") },
+    },
+  },
 });
 
 /**
@@ -20,26 +42,7 @@ const TICK = JSON.stringify({
  * @param name of the schedule in deployment.json
  */
 const schedule = ({ id, name, target }) => ({
-  [id]: {
-    Type: "AWS::Scheduler::Schedule",
-    Properties: {
-      Name: nameOf(`${name}-tick`),
-      GroupName: { Ref: "ScheduleGroup" },
-      State: STATE,
-      ScheduleExpression: schedules[name].expression,
-      FlexibleTimeWindow: { Mode: "OFF" },
-      Target: {
-        Arn: arnOf(target),
-        RoleArn: arnOf(`${id}Role`),
-        Input: TICK,
-        RetryPolicy: {
-          MaximumEventAgeInSeconds: schedules[name].tickAgeSeconds,
-          MaximumRetryAttempts: tickRetryAttempts,
-        },
-        DeadLetterConfig: { Arn: arnOf("ScheduleDeadLetter") },
-      },
-    },
-  },
+  [id]: ticks({ name, target, role: `${id}Role` }, nameOf(`${name}-tick`), TICK),
   [`${id}Role`]: serviceRole(
     "scheduler.amazonaws.com",
     "schedule",
@@ -52,10 +55,25 @@ const schedule = ({ id, name, target }) => ({
   ),
 });
 
+const POLLER = { id: "PollTick", name: "poll-tasks", target: "PollDashtasksLambdaFunction" };
+
+/** The schedules of all shards of the due index but the first, which share its role. */
+const ticksOfOtherShards = (count) =>
+  Object.fromEntries(
+    Array.from({ length: count - 1 }, (_, index) => index + 1).map((shard) => [
+      `${POLLER.id}${shard}`,
+      ticks({ ...POLLER, role: `${POLLER.id}Role` }, nameOf(`${POLLER.name}-tick-${shard}`), {
+        ...TICK,
+        shard,
+      }),
+    ]),
+  );
+
 module.exports = async (osls) => ({
   /** A group of its own, for the trust of the roles, and because Scheduler's metrics are per group. */
   ScheduleGroup: { Type: "AWS::Scheduler::ScheduleGroup", Properties: { Name: STAGE } },
-  ...schedule({ id: "PollTick", name: "poll-tasks", target: "PollDashtasksLambdaFunction" }),
+  ...schedule(POLLER),
+  ...ticksOfOtherShards(await dueShards(osls)),
   ...schedule({
     id: "DriftTick",
     name: "threshold-drift",

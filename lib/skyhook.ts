@@ -11,9 +11,10 @@ import type { AttemptTime } from "./engine/advance.ts";
 import type { CommandDeps } from "./engine/deps.ts";
 import { errorFields } from "./engine/deps.ts";
 import { handleMessage } from "./engine/message-handler.ts";
-import { createPollerMemory } from "./engine/poller/due-entries.ts";
+import { createPollerMemory, type PollerMemory } from "./engine/poller/due-entries.ts";
 import { pollDue } from "./engine/poller/poll.ts";
 import { readMessage } from "./engine/queue-message.ts";
+import { wakeRetiredShards } from "./engine/shards.ts";
 import { callFields, type QueuedCall, readBatch } from "./intake/bus-event.ts";
 import { type IntakeDeps, ingest } from "./intake/ingest.ts";
 import { aiTasks } from "./jobs/ai-tasks/ai-task.ts";
@@ -27,6 +28,7 @@ import { thresholdSyncs } from "./jobs/thresholds/threshold-sync.ts";
 import { answerBatch, type BatchItem } from "./platform/lambda/batch.ts";
 import { createHandler, type InvocationLog, withTimeBudget } from "./platform/lambda/invocation.ts";
 import type { ConfigSource } from "./platform/ports/config-source.ts";
+import { MAX_SHARDS } from "./platform/ports/ledger.ts";
 import type { Waker } from "./platform/ports/queue.ts";
 import type { Account } from "./provider/accounts.ts";
 
@@ -48,7 +50,10 @@ export interface SkyhookPorts
 
 /** Configuration of the functions. */
 export interface SkyhookConfig
-  extends Pick<CommandDeps, "access" | "ownSender" | "fingerprintKey" | "runner" | "leaseMs"> {
+  extends Pick<
+    CommandDeps,
+    "access" | "ownSender" | "fingerprintKey" | "runner" | "leaseMs" | "shards"
+  > {
   /** `source` of every published event. */
   readonly eventSource: string;
   /** Rules that turn events into commands; each invocation reads them again. */
@@ -74,7 +79,7 @@ type IntakeConfig = Pick<
 type CommandPorts = IntakePorts & Pick<SkyhookPorts, "waker" | "accountOf">;
 type CommandConfig = Pick<
   SkyhookConfig,
-  "access" | "ownSender" | "fingerprintKey" | "runner" | "leaseMs" | "attemptTimeoutMs"
+  "access" | "ownSender" | "fingerprintKey" | "runner" | "leaseMs" | "attemptTimeoutMs" | "shards"
 >;
 type JobPorts = Pick<
   SkyhookPorts,
@@ -140,13 +145,14 @@ const INDEX_LAG_MS = 500;
 
 /** Asks for one poller run only where several tasks begin at nearly the same time. */
 const createSparingWaker = ({ waker, clock }: Pick<CommandPorts, "waker" | "clock">): Waker => {
-  let wakesAt = 0;
+  const wakes = new Map<number, number>();
   return {
-    async wakeAt(at) {
+    async wakeAt(at, shard) {
+      const wakesAt = wakes.get(shard) ?? 0;
       // The run at that time sees what is due later, and asks for the next run.
       if (wakesAt >= clock.now() + INDEX_LAG_MS && wakesAt <= at) return;
-      await waker.wakeAt(at);
-      wakesAt = at;
+      await waker.wakeAt(at, shard);
+      wakes.set(shard, at);
     },
   };
 };
@@ -172,12 +178,36 @@ export const createDueHandlers = () =>
     ]),
   );
 
-/** Runs the poller once, for a tick of the schedule or a wake signal alike. */
+/** A tick of the poller: `Input` in infra/schedules.cjs. */
+type PollTick = Partial<Pick<ScheduledEvent, "id">> & { readonly shard?: number };
+
+const isShard = (number: number): boolean =>
+  Number.isInteger(number) && number >= 0 && number < MAX_SHARDS;
+
+/** Shards that an event names. Ticks and wake signals of earlier versions name none, and mean the first. */
+const shardsIn = (event: PollTick | SQSEvent): ReadonlySet<number> => {
+  const named = "Records" in event ? event.Records.map(({ body }) => body) : [event.shard ?? 0];
+  return new Set(named.map(Number).map((number) => (isShard(number) ? number : 0)));
+};
+
+/** Runs the poller once for each shard that the event names, for a tick of the schedule or a wake signal alike. */
 export const createPollTasks = (ports: CommandPorts, config: CommandConfig) => {
   const deps = { ...config, ...ports, dueHandlers: createDueHandlers() };
-  const memory = createPollerMemory(ports.random.uuid());
-  return createHandler(ports.log, (_event: ScheduledEvent | SQSEvent, context) =>
-    withTimeBudget(context, ports.clock, (budget) => pollDue(deps, budget, memory)),
+  const runner = ports.random.uuid();
+  const memories = new Map<number, PollerMemory>();
+  const memoryOf = (shard: number): PollerMemory => {
+    const memory = memories.get(shard) ?? createPollerMemory(runner, shard);
+    memories.set(shard, memory);
+    return memory;
+  };
+  return createHandler(ports.log, (event: PollTick | SQSEvent, context) =>
+    withTimeBudget(context, ports.clock, async (budget) => {
+      const runs = [...shardsIn(event)].map((shard) => pollDue(deps, budget, memoryOf(shard)));
+      if (!("Records" in event) && !event.shard) runs.push(wakeRetiredShards(deps));
+      // The process may be frozen after an answer, so none is given while a run is under way.
+      await Promise.allSettled(runs);
+      await Promise.all(runs);
+    }),
   );
 };
 
@@ -264,7 +294,7 @@ export const createWatchAiTasks = (
  * |---|---|---|
  * | `intake` | messages of the queue `requests` (or one event, from a rule of an earlier version) | the messages that SQS must deliver again; undefined for one event |
  * | `runCommands` | messages of the FIFO queue `commands` | the messages that SQS must deliver again |
- * | `pollTasks` | a tick or wake signals, which it does not read | nothing |
+ * | `pollTasks` | a tick or wake signals, with the numbers of shards | nothing |
  * | `syncThresholds` | S3's "Object Created", or a tick | nothing |
  * | `snapshotPrices` | the `id` and `time` of a tick | nothing |
  * | `watchAiTasks` | a tick | nothing |

@@ -76,6 +76,10 @@ const finishWork = async (deps: CommandDeps, stored: Stored<Command>): Promise<v
 const isReady = ({ state }: Command, now: number): boolean =>
   state.status !== "running" || (state.lease ? state.lease.until <= now : state.notBefore <= now);
 
+/** Requests a poller run that handles a command at `at` (epoch ms). */
+const wakeForCommand = ({ waker, shards }: CommandDeps, key: string, at: number): Promise<void> =>
+  waker.wakeAt(at, shards.of(commands.itemKey(key)));
+
 /**
  * Reschedules a command for the end of its pause. A caller with a fast clock invoked it too early, and
  * its next check is far away.
@@ -84,7 +88,7 @@ const awaitPause = async (deps: CommandDeps, stored: Stored<Command>): Promise<v
   const next = checkAfterPause(stored.value);
   if (next === stored.value || next.state.status !== "running") return;
   if (await commands.write(deps.ledger, commandKey(next), stored, next)) {
-    await deps.waker.wakeAt(next.state.lookAt);
+    await wakeForCommand(deps, commandKey(next), next.state.lookAt);
   }
 };
 
@@ -113,7 +117,7 @@ const prepareAttempt = async (
     return undefined;
   }
   const entry = await checkEntry(deps, found);
-  if (entry.kind === "waits") await deps.waker.wakeAt(entry.nextCheckAt);
+  if (entry.kind === "waits") await wakeForCommand(deps, commandKey(command), entry.nextCheckAt);
   if (entry.kind !== "free") return undefined;
   return (await joinLane(deps, found, true)) === "holder" ? found : undefined;
 };
@@ -171,7 +175,7 @@ export const advanceCommand = async (
   const attempted = await attemptCommand(deps, ready, time.signal);
   const state = attempted?.value.state;
   if (!attempted) await finishIfEnded(deps, key);
-  else if (state?.status === "running") await deps.waker.wakeAt(state.lookAt);
+  else if (state?.status === "running") await wakeForCommand(deps, key, state.lookAt);
   else await finishWork(deps, attempted);
 };
 
@@ -203,7 +207,7 @@ export const checkCommand = async (given: CommandDeps, key: string): Promise<voi
   // The due index may lag behind the item, and its entry may be early, so the item's own due time decides.
   const dueAt = commands.dueAt(command) ?? Number.POSITIVE_INFINITY;
   if (dueAt > now) {
-    if (dueAt <= now + DUE_SLACK_MS) await given.waker.wakeAt(dueAt);
+    if (dueAt <= now + DUE_SLACK_MS) await wakeForCommand(given, key, dueAt);
     return;
   }
   const deps = depsFor(given, command);

@@ -1,6 +1,6 @@
 import type { EventBus } from "../platform/ports/bus.ts";
 import type { Clock } from "../platform/ports/clock.ts";
-import type { Ledger } from "../platform/ports/ledger.ts";
+import type { Ledger, Shards } from "../platform/ports/ledger.ts";
 import type { Log, LogFields } from "../platform/ports/log.ts";
 import type { Metrics } from "../platform/ports/metrics.ts";
 import type { CommandQueue, Waker } from "../platform/ports/queue.ts";
@@ -28,6 +28,7 @@ export interface CommandDeps {
   readonly runner: string;
   /** Longer than any invocation lives, so that an expired lease means that its holder is gone. */
   readonly leaseMs: number;
+  readonly shards: Shards;
 }
 
 /** Log fields derived from a command key alone. */

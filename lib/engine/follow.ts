@@ -43,6 +43,8 @@ export const recordTasks = async (deps: CommandDeps, stored: Stored<Command>): P
   if (command.state.status !== "following" || command.state.tasksRecorded) return;
   const now = deps.clock.now();
   const key = commandKey(command);
+  const checkAt = now + FIRST_CHECK_MS;
+  const woken = new Set<number>();
   for (const { id } of command.state.tasks) {
     const task: Task = {
       account: command.account,
@@ -52,15 +54,17 @@ export const recordTasks = async (deps: CommandDeps, stored: Stored<Command>): P
       ...(command.operation === followTask.id && { followedBy: command.sender }),
       deadline: command.deadline,
       recordedAt: now,
-      lookAt: now + FIRST_CHECK_MS,
+      lookAt: checkAt,
       state: { status: "open" },
     };
     await recordTask(deps, task);
+    woken.add(deps.shards.of(tasks.itemKey(taskKey(task))));
   }
   const { value } = await commands.update(deps.ledger, key, tasksRecorded, stored);
   // An operator may have cancelled a follow-task meanwhile, before its task had an item.
   await leaveTasks(deps, value);
-  await deps.waker.wakeAt(now + FIRST_CHECK_MS);
+  // One wake signal, because all tasks of an account have one shard.
+  for (const shard of woken) await deps.waker.wakeAt(checkAt, shard);
 };
 
 /** Ends a command when all its tasks have ended: as failed unless all of them finished. */

@@ -114,6 +114,8 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
 
   return {
     kind: rules.kind,
+    /** The key of an item in the ledger. */
+    itemKey,
     dueAt: rules.dueAt,
     /** The listing that a write of this item would have. @throws ZodError for an unreadable value */
     listingOf: ({ key, value }: LedgerItem): Listing | undefined =>

@@ -7,6 +7,7 @@ import type { CommandDeps } from "../engine/deps.ts";
 import { groupIdOf } from "../engine/lane.ts";
 import { messageText, readMessage } from "../engine/queue-message.ts";
 import { shapeProblems } from "../engine/read-request.ts";
+import { createShards } from "../engine/shards.ts";
 import type { Reaction } from "../intake/reaction.ts";
 import {
   ATTEMPT_LEASE_MS,
@@ -181,6 +182,7 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
     fingerprintKey: resources.fingerprintKey,
     runner: random.uuid(),
     leaseMs: ATTEMPT_LEASE_MS,
+    shards: createShards(1),
   };
   // Developers read these lines in a terminal and do not need invocation ids.
   const functionLog = { ...log, bind: () => {} };
@@ -197,9 +199,9 @@ export const openAutomation = async (given: AutomationOptions): Promise<Automati
   const jobPorts = { ...backgroundPorts, log: quietAfter(functionLog, stopping.signal) };
   const { aiTasks } = options.jobs;
   let { reactions } = options;
-  const { ownSender, fingerprintKey, runner, leaseMs } = deps;
+  const { ownSender, fingerprintKey, runner, leaseMs, shards } = deps;
   const config: SkyhookConfig = {
-    ...{ access, ownSender, fingerprintKey, runner, leaseMs },
+    ...{ access, ownSender, fingerprintKey, runner, leaseMs, shards },
     eventSource,
     get reactions() {
       return reactions;

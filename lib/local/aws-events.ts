@@ -54,11 +54,11 @@ export const requestQueueEvent = (
 
 /** Lambda's event for messages of the wake queue. */
 export const wakeQueueEvent = (queue: string, wakes: readonly Wake[]): SQSEvent => ({
-  Records: wakes.map(({ wakeId, at }) =>
+  Records: wakes.map(({ wakeId, at, shard }) =>
     sqsRecord(queue, {
       messageId: wakeId,
       receiptHandle: wakeId,
-      body: JSON.stringify({ wakeAt: new Date(at).toISOString() }),
+      body: String(shard),
       attributes: {
         ApproximateReceiveCount: "1",
         SentTimestamp: String(at),

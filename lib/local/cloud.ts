@@ -77,9 +77,11 @@ export interface FunctionSchedule extends Schedule {
   /** Name of the schedule, as in `deployment.json`. */
   readonly name: keyof typeof deployment.schedules;
   readonly target: ScheduledFunction;
+  /** Shard of the due index that a tick of the poller handles; default: none is named. */
+  readonly shard?: number;
 }
 
-type Tick = Pick<FunctionSchedule, "name" | "target">;
+type Tick = Pick<FunctionSchedule, "name" | "target" | "shard">;
 
 export interface CloudOptions {
   readonly clock: Clock;
@@ -253,9 +255,9 @@ export const openCloud = async (options: CloudOptions): Promise<Cloud> => {
     }),
   ];
 
-  const tick = async ({ name, target }: Tick): Promise<boolean> => {
+  const tick = async ({ name, target, shard }: Tick): Promise<boolean> => {
     const { kind } = disturbance.visit(`tick ${name}`, ["tick lost", "tick twice"]);
-    const event = scheduledEvent(name, clock.now(), random);
+    const event = { ...scheduledEvent(name, clock.now(), random), shard };
     const count = { "tick lost": 0, "tick twice": 2 }[kind ?? ""] ?? 1;
     const calls = Array.from({ length: count }, () => call(target, event));
     return (await Promise.all(calls)).every(Boolean);

@@ -19,6 +19,8 @@ export interface Wake {
   readonly wakeId: string;
   /** Requested time, epoch ms. */
   readonly at: number;
+  /** Shard of the due index that the run handles. */
+  readonly shard: number;
 }
 
 export interface DelayQueue extends Waker {
@@ -39,7 +41,12 @@ interface Entry {
   readonly receives: number;
 }
 
-const wakeSchema = z.object({ wakeId: z.string(), at: z.number() });
+const wakeSchema = z.object({
+  wakeId: z.string(),
+  at: z.number(),
+  // Absent in data of earlier versions, which had one shard.
+  shard: z.int().default(0),
+});
 
 /** The longest delay of SQS. A wake for a later time arrives then, as from lib/platform/aws/sqs-queues.ts. */
 const LONGEST_DELAY_MS = 900_000;
@@ -75,8 +82,8 @@ export const openDelayQueue = async (options: DelayQueueOptions): Promise<DelayQ
   for (const [, value] of await map.load()) add(wakeSchema.parse(value));
 
   return {
-    async wakeAt(at) {
-      const wake: Wake = { wakeId: random.uuid(), at };
+    async wakeAt(at, shard) {
+      const wake: Wake = { wakeId: random.uuid(), at, shard };
       await map.write([{ kind: "put", key: wake.wakeId, value: { ...wake } }]);
       add(wake);
       options.onMessage?.();

@@ -185,10 +185,10 @@ export const createLedgerLimits = ({
       for (const { limit, units } of used) onUsed({ limit, units, key: item.key });
       return answer;
     },
-    listDue: (until, limit) =>
+    listDue: (...due) =>
       query(
         { partition: "due", limit: "due index reads" },
-        () => ledger.listDue(until, limit),
+        () => ledger.listDue(...due),
         ({ key, dueAt }) => textBytes("pk", key) + dueBytes(dueAt),
         onUsed,
       ),

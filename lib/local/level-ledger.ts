@@ -190,7 +190,9 @@ export const createLevelLedger = (database: LevelDatabase): LevelLedger => {
       });
     },
 
-    async listDue(until, limit) {
+    async listDue(until, limit, shard = 0) {
+      // A local run has one poller.
+      if (shard !== 0) return [];
       const entries = [];
       for await (const [key, dueAt] of database.entries(DUE, { before: endOf(until), limit })) {
         entries.push({ key: keyInIndex(key), dueAt: Number(dueAt) });

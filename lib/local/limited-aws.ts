@@ -139,7 +139,7 @@ export const createRetryingPorts = (machine: {
             `unknown whether version ${item.version} of ledger item ${item.key} was written`,
           );
         }),
-      listDue: (until, limit) => retry(() => ledger.listDue(until, limit)),
+      listDue: (...query) => retry(() => ledger.listDue(...query)),
       list: (partition, before, limit) => retry(() => ledger.list(partition, before, limit)),
     }),
     queue: (queue) => ({ send: (message) => retry(() => queue.send(message)) }),

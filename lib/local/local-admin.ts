@@ -134,7 +134,7 @@ export const createLocalAdmin = (
     },
     async liftPause(account) {
       const answer = await liftPause(deps, account);
-      if (answer) await deps.waker.wakeAt(clock.now());
+      if (answer) await deps.waker.wakeAt(clock.now(), 0);
       return answer;
     },
     deadLetters: {

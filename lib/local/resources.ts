@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { breakAttempts } from "../engine/attempt.ts";
-import { POLLER_LEASE } from "../engine/poller/poll.ts";
+import { pollerLease } from "../engine/poller/poll.ts";
 import { aiTasksLease } from "../jobs/ai-tasks/watch-ai-tasks.ts";
 import { thresholdsLease } from "../jobs/thresholds/sync.ts";
 import { breakLease } from "../ledger/lease.ts";
@@ -186,7 +186,7 @@ export const openResources = async (options: ResourceOptions, failing: AbortCont
     const jobAccount = jobSettings && accounts.accountOf(jobSettings.name);
     if (!jobAccount) throw new Error("the accounts file has no account");
     // Only this process has the data directory open, so no lease has a living holder.
-    await breakLease(ledger, POLLER_LEASE);
+    await breakLease(ledger, pollerLease(0));
     await breakLease(ledger, thresholdsLease(jobAccount.name));
     await breakLease(ledger, aiTasksLease(jobAccount.name));
     await breakAttempts(ledger, clock.now());

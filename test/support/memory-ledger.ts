@@ -5,16 +5,20 @@ const MAX_ITEM_BYTES = 400 * 1024;
 
 const inBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** A strongly consistent ledger in memory. It passes the same contract suite as the DynamoDB adapter. */
-export const createMemoryLedger = (): Ledger => {
+/**
+ * A strongly consistent ledger in memory. It passes the same contract suite as the DynamoDB adapter.
+ * @param shardOf shard of the due index that a written item's entry goes to; default: 0 for all
+ */
+export const createMemoryLedger = (shardOf: (key: string) => number = () => 0): Ledger => {
   // Values are stored as JSON, so that no caller shares an object with the store.
-  const stored = new Map<string, Omit<LedgerItem, "value"> & { readonly valueText: string }>();
+  type Stored = Omit<LedgerItem, "value"> & { readonly valueText: string; readonly shard: number };
+  const stored = new Map<string, Stored>();
 
   return {
     async read(key) {
       const found = stored.get(key);
       if (found === undefined) return undefined;
-      const { valueText, ...item } = found;
+      const { valueText, shard, ...item } = found;
       return { ...item, value: JSON.parse(valueText) };
     },
     async write({ value, ...item }) {
@@ -24,7 +28,7 @@ export const createMemoryLedger = (): Ledger => {
       }
       const storedVersion = stored.get(item.key)?.version ?? 0;
       if (storedVersion !== item.version - 1) return "conflict";
-      stored.set(item.key, { ...item, valueText });
+      stored.set(item.key, { ...item, valueText, shard: shardOf(item.key) });
       return "written";
     },
     list: async (partition, before, limit) =>
@@ -34,8 +38,9 @@ export const createMemoryLedger = (): Ledger => {
         .filter(({ sort }) => before === undefined || inBytes(sort, before) < 0)
         .sort((a, b) => inBytes(b.sort, a.sort))
         .slice(0, limit),
-    listDue: async (until, limit) =>
+    listDue: async (until, limit, shard) =>
       [...stored.values()]
+        .filter((item) => shard === undefined || item.shard === shard)
         .flatMap(({ key, dueAt }) => (dueAt === undefined ? [] : [{ key, dueAt }]))
         .filter(({ dueAt }) => dueAt <= until)
         .sort((a, b) => a.dueAt - b.dueAt)

@@ -13,7 +13,7 @@ export type Call = <T>(name: string, effect: (limit?: number) => Promise<T>) => 
 export const watchedLedger = (call: Call, ledger: Ledger): Ledger => ({
   read: (key) => call(`ledger.read ${key}`, () => ledger.read(key)),
   write: (item) => call(`ledger.write ${item.key}`, () => ledger.write(item)),
-  listDue: (until, limit) => call("ledger.listDue", () => ledger.listDue(until, limit)),
+  listDue: (...query) => call("ledger.listDue", () => ledger.listDue(...query)),
   list: (...page) => call("ledger.list", () => ledger.list(...page)),
 });
 
@@ -43,7 +43,7 @@ export const watchedPorts = (call: Call, { ledger, queue, bus, waker }: Ports): 
   ledger: watchedLedger(call, ledger),
   queue: { send: (message) => call("queue.send", () => queue.send(message)) },
   bus: watchedBus(call, bus),
-  waker: { wakeAt: (at) => call("waker.wakeAt", () => waker.wakeAt(at)) },
+  waker: { wakeAt: (...wake) => call("waker.wakeAt", () => waker.wakeAt(...wake)) },
 });
 
 /** The same `fetch`, with every request made by `call`. */

@@ -4,6 +4,7 @@ import { handleMessage } from "../../lib/engine/message-handler.ts";
 import { createPollerMemory, type PollerDeps } from "../../lib/engine/poller/due-entries.ts";
 import { pollDue } from "../../lib/engine/poller/poll.ts";
 import { readMessage, sealRequest } from "../../lib/engine/queue-message.ts";
+import { createShards } from "../../lib/engine/shards.ts";
 import { openCloud } from "../../lib/local/cloud.ts";
 import { createMemoryStore } from "../../lib/local/durable-store.ts";
 import { type Disturbance, undisturbed } from "../../lib/local/event-sources.ts";
@@ -115,9 +116,9 @@ export const createWorld = async (options: WorldOptions) => {
   const countedLedger: Ledger = {
     read: (key) => ledger.read(key),
     write: (item) => ledger.write(item),
-    listDue: async (until, limit) => {
+    listDue: async (...query) => {
       countQuery();
-      return ledger.listDue(until, limit);
+      return ledger.listDue(...query);
     },
     list: (...page) => ledger.list(...page),
   };
@@ -159,6 +160,7 @@ export const createWorld = async (options: WorldOptions) => {
       fingerprintKey: FINGERPRINT_KEY,
       runner: `runner-${invocation}`,
       leaseMs: ATTEMPT_LEASE_MS,
+      shards: createShards(1),
     };
     return {
       deps,

@@ -40,6 +40,8 @@ const OWN_HANDLERS: PollerDeps["dueHandlers"] = new Map([
 export interface PollerMemory {
   /** Unique id of the memory, by which its process takes the lease. */
   readonly runner: string;
+  /** Shard of the due index. */
+  readonly shard: number;
   /**
    * Epoch ms before which the entry is not handled, because it was handled a moment ago, failed, or the
    * provider asked for a pause.
@@ -69,9 +71,13 @@ export interface PollerMemory {
 /** How long a refused or too long list is not asked for again. */
 const LISTS_MS = 5 * 60_000;
 
-/** @param runner unique id */
-export const createPollerMemory = (runner: string): PollerMemory => ({
+/**
+ * @param runner unique id
+ * @param shard of the due index; default: 0
+ */
+export const createPollerMemory = (runner: string, shard = 0): PollerMemory => ({
   runner,
+  shard,
   notBefore: new Map(),
   handled: new Map(),
   hasNews: false,

@@ -41,8 +41,11 @@ const MAX_SKEW_MS = 5_000;
  */
 const STOP_MS = 1_500;
 
-/** Name of the lease that keeps two runs from doing the same work. Version conditions ensure correctness. */
-export const POLLER_LEASE = "poll-tasks";
+/**
+ * Name of the lease that keeps two runs for a shard from doing the same work. Version conditions ensure correctness.
+ */
+export const pollerLease = (shard: number): string =>
+  shard === 0 ? "poll-tasks" : `poll-tasks/${shard}`;
 /**
  * With at most so many due entries, a run checks tasks for a second without the lease, which saves a write if none
  * has ended. In this time another run may do the same checks.
@@ -78,7 +81,11 @@ const queryDue = async (
 ): Promise<readonly DueEntry[]> => {
   memory.queriedAt = clock.now();
   memory.hasNews = false;
-  const entries = await ledger.listDue(memory.queriedAt + HORIZON_MS, Number.POSITIVE_INFINITY);
+  const entries = await ledger.listDue(
+    memory.queriedAt + HORIZON_MS,
+    Number.POSITIVE_INFINITY,
+    memory.shard,
+  );
   keepDue(memory, entries);
   return entries;
 };
@@ -188,7 +195,7 @@ const wakeNextRun = async (
   const isPromised = wakeAt !== undefined && wakeAt > now && wakeAt <= next + LATE_WAKE_MS;
   if (isPromised || next >= now + HORIZON_MS) return wakeAt;
   const at = Math.max(now, next);
-  await waker.wakeAt(at);
+  await waker.wakeAt(at, memory.shard);
   memory.wakeAt = at;
   return at;
 };
@@ -241,18 +248,19 @@ const leaveToHolder = async (
 };
 
 /**
- * One run of the poller: follows tasks, recovers and retries commands, hands lanes over, publishes
+ * One run of the poller for a shard of the due index: follows tasks, recovers and retries commands, hands lanes over, publishes
  * unpublished events. It ends when nothing is ready for half a second, and asks for the next run by a wake signal.
  * A run with nothing to do is a read of the lease and a query. Counts each run, and measures the ledger's lag if no
  * other run holds the lease.
- * @param memory of the process, which saves work; default: a new one
+ * @param memory of the process for the shard, which saves work; default: a new one for shard 0
  */
 export const pollDue = async (
   deps: PollerDeps,
   budget: PollBudget,
   memory: PollerMemory = createPollerMemory(deps.runner),
 ): Promise<void> => {
-  const found = await readLease(deps.ledger, POLLER_LEASE);
+  const leaseName = pollerLease(memory.shard);
+  const found = await readLease(deps.ledger, leaseName);
   const now = deps.clock.now();
   const { by, note } = found?.value ?? {};
   const wakeAt = promisedWake(note, memory, now);
@@ -261,7 +269,7 @@ export const pollDue = async (
   const first = await queryDue(deps, memory);
   const next = nextReadyAt(first, memory);
   if (next < now + WORTH_WAITING_MS) {
-    const request = { name: POLLER_LEASE, by: memory.runner, durationMs: LEASE_MS };
+    const request = { name: leaseName, by: memory.runner, durationMs: LEASE_MS };
     const afterMs = first.length <= SMALL_RUN ? SMALL_RUN_MS : 0;
     const lease = await takeLease(deps, request, { found, afterMs });
     if (!lease) return leaveToHolder(deps, memory, wakeAt);
@@ -269,7 +277,7 @@ export const pollDue = async (
   } else {
     const nextWakeAt = await wakeNextRun(deps, memory, next, wakeAt);
     if (nextWakeAt !== wakeAt)
-      await leaveNote(deps.ledger, POLLER_LEASE, found, noteOf(memory, nextWakeAt));
+      await leaveNote(deps.ledger, leaseName, found, noteOf(memory, nextWakeAt));
   }
   const value = lagSeconds(first, memory, now);
   deps.metrics.measure({ name: "LedgerLag", value, unit: "Seconds" }, ["PollerRan"]);

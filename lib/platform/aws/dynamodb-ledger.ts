@@ -16,17 +16,18 @@ import {
   type LedgerItem,
   type ListEntry,
   type Listing,
+  MAX_SHARDS,
   UnreadableItemError,
 } from "../ports/ledger.ts";
 
 const DUE_INDEX = "due";
 
 /**
- * The one value of the due index's partition key. All outstanding items share a partition on
- * purpose: a poller run with nothing to do is one query. A partition accepts 1,000 write units a second, and a
- * command with one task costs 16: about 62 such commands a second.
+ * Value of the due index's partition key. With one shard, all outstanding items share a partition on purpose: a poller
+ * run with nothing to do is one query. A partition accepts 1,000 write units a second, and a command with one task
+ * costs 6. Shard 0 has the name that the only partition of earlier versions had.
  */
-const DUE_PARTITION = "due";
+const duePartition = (shard: number): string => (shard === 0 ? "due" : `due#${shard}`);
 
 const LIST_INDEX = "list";
 /** Key attributes of the list index. */
@@ -75,6 +76,8 @@ const MAX_KEY_BYTES = 2048;
 export interface DynamodbLedgerOptions {
   readonly client: DynamoDBClient;
   readonly tableName: string;
+  /** Shard of the due index that the entry of a written item goes to, by its key; default: 0 for all. */
+  readonly shardOf?: ((key: string) => number) | undefined;
 }
 
 type Attributes = Record<string, AttributeValue>;
@@ -91,7 +94,7 @@ export const listingAttributes = (listing: Listing): Attributes => ({
   ),
 });
 
-const toAttributes = (item: LedgerItem): Attributes => ({
+const toAttributes = (item: LedgerItem, shardOf: (key: string) => number): Attributes => ({
   pk: { S: item.key },
   version: { N: String(item.version) },
   // One JSON text instead of a map keeps every JSON value exactly, at any depth and with numbers of any
@@ -99,7 +102,7 @@ const toAttributes = (item: LedgerItem): Attributes => ({
   value: { S: JSON.stringify(item.value) },
   ...(item.dueAt === undefined
     ? {}
-    : { due: { S: DUE_PARTITION }, dueAt: { N: String(item.dueAt) } }),
+    : { due: { S: duePartition(shardOf(item.key)) }, dueAt: { N: String(item.dueAt) } }),
   ...(item.expiresAt === undefined
     ? {}
     : { [EXPIRY_ATTRIBUTE]: { N: String(Math.ceil(item.expiresAt / 1000)) } }),
@@ -208,7 +211,11 @@ const queryAll = async (
  * until then, reads, conditions and the due index still see it.
  * A page of the due index ends at 1 MB, so `listDue` may need several queries.
  */
-export const createDynamodbLedger = ({ client, tableName }: DynamodbLedgerOptions): Ledger => ({
+export const createDynamodbLedger = ({
+  client,
+  tableName,
+  shardOf = () => 0,
+}: DynamodbLedgerOptions): Ledger => ({
   async read(key) {
     // No item can have such a key, and DynamoDB refuses to read it.
     if (Buffer.byteLength(key) > MAX_KEY_BYTES) return undefined;
@@ -223,7 +230,7 @@ export const createDynamodbLedger = ({ client, tableName }: DynamodbLedgerOption
       await client.send(
         new PutItemCommand({
           TableName: tableName,
-          Item: toAttributes(item),
+          Item: toAttributes(item, shardOf),
           ...conditionOf(item),
         }),
       );
@@ -241,14 +248,25 @@ export const createDynamodbLedger = ({ client, tableName }: DynamodbLedgerOption
     }
   },
 
-  async listDue(until, limit) {
-    const query = {
-      TableName: tableName,
-      IndexName: DUE_INDEX,
-      KeyConditionExpression: "due = :due AND dueAt <= :until",
-      ExpressionAttributeValues: { ":due": { S: DUE_PARTITION }, ":until": { N: String(until) } },
+  async listDue(until, limit, shard) {
+    const queryShard = async (at: number): Promise<readonly DueEntry[]> => {
+      const query = {
+        TableName: tableName,
+        IndexName: DUE_INDEX,
+        KeyConditionExpression: "due = :due AND dueAt <= :until",
+        ExpressionAttributeValues: {
+          ":due": { S: duePartition(at) },
+          ":until": { N: String(until) },
+        },
+      };
+      return (await queryAll(client, query, limit)).map(toDueEntry);
     };
-    return (await queryAll(client, query, limit)).map(toDueEntry);
+    if (shard !== undefined) return queryShard(shard);
+    const shards = await Promise.all(Array.from({ length: MAX_SHARDS }, (_, at) => queryShard(at)));
+    return shards
+      .flat()
+      .sort((a, b) => a.dueAt - b.dueAt)
+      .slice(0, limit);
   },
 
   async list(partition, before, limit) {

@@ -33,17 +33,17 @@ export interface SqsWakerOptions {
 }
 
 /**
- * Wakes the poller by a delayed message; its body has no meaning. A wake signal for more than 15 minutes
+ * Wakes the poller of a shard by a delayed message with the number of the shard. A wake signal for more than 15 minutes
  * ahead arrives after 15 minutes. By then, the schedule has run the poller many times.
  */
 export const createSqsWaker = ({ client, queueUrl, clock }: SqsWakerOptions): Waker => ({
-  async wakeAt(at) {
+  async wakeAt(at, shard) {
     // Rounded up: a poller that runs too early finds nothing due and leaves the item to the schedule.
     const delaySeconds = Math.ceil((at - clock.now()) / 1000);
     await client.send(
       new SendMessageCommand({
         QueueUrl: queueUrl,
-        MessageBody: "wake",
+        MessageBody: String(shard),
         DelaySeconds: Math.min(Math.max(delaySeconds, 0), LONGEST_DELAY_SECONDS),
       }),
     );

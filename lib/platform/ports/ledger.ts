@@ -41,6 +41,17 @@ export interface LedgerItem {
   readonly value: JsonObject;
 }
 
+/** Maximum number of shards of the due index. */
+export const MAX_SHARDS = 16;
+
+/** The parts of the due index. Each has a poller of its own. */
+export interface Shards {
+  /** 1 to `MAX_SHARDS`. */
+  readonly count: number;
+  /** Shard that an item's entry goes to, by the item's key: 0 to `count - 1`. */
+  of(key: string): number;
+}
+
 export interface DueEntry {
   readonly key: string;
   readonly dueAt: number;
@@ -75,8 +86,9 @@ export interface Ledger {
    * Lists at most `limit` items that are due at or before `until`, the longest due first; fewer only if no
    * more are due; Infinity: all. Eventually consistent: an entry may be stale or missing for a moment, so re-read an item
    * before you act on it.
+   * @param shard of the due index, from 0 to `MAX_SHARDS - 1`; default: all
    */
-  listDue(until: number, limit: number): Promise<readonly DueEntry[]>;
+  listDue(until: number, limit: number, shard?: number): Promise<readonly DueEntry[]>;
   /**
    * Lists at most `limit` items of one partition in descending order of `sort`; fewer only at the end
    * of the partition. Eventually consistent.

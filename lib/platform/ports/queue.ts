@@ -18,6 +18,9 @@ export interface CommandQueue {
 
 /** Requests a poller run before the next scheduled one. A lost wake signal only delays work. */
 export interface Waker {
-  /** Requests a poller run at or soon after `at` (epoch ms). Resolves when the request is durable. */
-  wakeAt(at: number): Promise<void>;
+  /**
+   * Requests a poller run at or soon after `at` (epoch ms). Resolves when the request is durable.
+   * @param shard of the due index, which the run handles
+   */
+  wakeAt(at: number, shard: number): Promise<void>;
 }

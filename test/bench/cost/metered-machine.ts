@@ -1,4 +1,5 @@
 import type { Context, SQSEvent } from "aws-lambda";
+import { createShards } from "../../../lib/engine/shards.ts";
 import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
 import { createImmortalMachine, type Machine } from "../../../lib/local/lambda.ts";
 import {
@@ -129,6 +130,7 @@ export const startMeteredMachine = (
     fingerprintKey: "fingerprint-key",
     runner: name,
     leaseMs: ATTEMPT_LEASE_MS,
+    shards: createShards(1),
   };
   const fetch = (request: Request): Promise<Response> => {
     if (isPoller) around.following.requests += 1;

@@ -73,9 +73,9 @@ const createMeteredLedger = (
         else record("rest", take());
         return answer;
       }),
-    listDue: (until, limit) =>
+    listDue: (...query) =>
       call("ledger", async () => {
-        const entries = await ledger.listDue(until, limit);
+        const entries = await ledger.listDue(...query);
         if (entries.length > 0) foundDue();
         attribution.queried(take());
         return entries;
@@ -105,10 +105,10 @@ export const createMeteredPorts = (
         }),
     },
     waker: {
-      wakeAt: (at) =>
+      wakeAt: (at, shard) =>
         call("queue", async () => {
           record("following", [{ unit: "standardRequests", amount: 1 }]);
-          await aws.cloud.wakeQueue.wakeAt(at);
+          await aws.cloud.wakeQueue.wakeAt(at, shard);
         }),
     },
     bus: {

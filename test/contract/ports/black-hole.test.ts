@@ -51,11 +51,11 @@ const message = { body: "b", groupId: "g", deduplicationId: "d" };
 const CALLS: Readonly<Record<string, (endpoint: string) => Promise<unknown>>> = {
   "the ledger's read": () => ledger().read("task#1"),
   "the ledger's write": () => ledger().write({ key: "task#1", version: 1, value: {} }),
-  "the ledger's due entries": () => ledger().listDue(1, 1),
+  "the ledger's due entries": () => ledger().listDue(1, 1, 0),
   "the ledger's list": () => ledger().list("2026-11-22#0", undefined, 1),
   "the command queue": (endpoint) => createSqsCommandQueue(queueOf(endpoint)).send(message),
   "the waker": (endpoint) =>
-    createSqsWaker({ ...queueOf(endpoint), clock: createVirtualClock() }).wakeAt(0),
+    createSqsWaker({ ...queueOf(endpoint), clock: createVirtualClock() }).wakeAt(0, 0),
   "the poll for dead letters": (endpoint) => deadLetters(endpoint).hold(),
   "the number of dead letters": (endpoint) => deadLetters(endpoint).count(),
   "the return of a dead letter": (endpoint) => deadLetters(endpoint).sendBack(held),

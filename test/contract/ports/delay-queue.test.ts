@@ -40,7 +40,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
   });
 
   test("delivers a wake signal at its instant and not earlier", async () => {
-    await queue.wakeAt(START + 5000);
+    await queue.wakeAt(START + 5000, 0);
 
     await clock.advance(4999);
     expect(await instants(queue)).toEqual([]);
@@ -49,7 +49,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
   });
 
   test("delivers all due wake signals, earliest first", async () => {
-    for (const inMs of [3000, 1000, 9000, 2000, 1000]) await queue.wakeAt(START + inMs);
+    for (const inMs of [3000, 1000, 9000, 2000, 1000]) await queue.wakeAt(START + inMs, 0);
 
     await clock.advance(3000);
 
@@ -57,7 +57,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
   });
 
   test("delivers at most as many at once as asked for", async () => {
-    for (const inMs of [0, 1, 2]) await queue.wakeAt(START + inMs);
+    for (const inMs of [0, 1, 2]) await queue.wakeAt(START + inMs, 0);
     await clock.advance(2);
 
     expect(await queue.receive(2, VISIBILITY_MS)).toHaveLength(2);
@@ -65,7 +65,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
   });
 
   test("delivers a wake signal for more than 15 minutes ahead after 15 minutes", async () => {
-    await queue.wakeAt(START + 3_600_000);
+    await queue.wakeAt(START + 3_600_000, 0);
 
     expect(queue.nextAt()).toBe(START + 900_000);
     await clock.advance(900_000);
@@ -73,7 +73,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
   });
 
   test("drops a wake signal that was received too often", async () => {
-    await queue.wakeAt(START);
+    await queue.wakeAt(START, 0);
     for (let receives = 0; receives < MAX_RECEIVES; receives += 1) {
       expect(await instants(queue)).toEqual([START]);
       await clock.advance(VISIBILITY_MS);
@@ -86,8 +86,8 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
   test("reports the instant of its next wake signal", async () => {
     expect(queue.nextAt()).toBeUndefined();
 
-    await queue.wakeAt(START + 2000);
-    await queue.wakeAt(START + 1000);
+    await queue.wakeAt(START + 2000, 0);
+    await queue.wakeAt(START + 1000, 0);
     expect(queue.nextAt()).toBe(START + 1000);
 
     await clock.advance(1000);
@@ -100,7 +100,7 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
   });
 
   test("delivers a wake signal again that was not acknowledged in time", async () => {
-    await queue.wakeAt(START);
+    await queue.wakeAt(START, 0);
     await receive(queue);
 
     await clock.advance(VISIBILITY_MS - 1);
@@ -110,8 +110,8 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
   });
 
   test("never delivers an acknowledged wake signal again", async () => {
-    await queue.wakeAt(START);
-    await queue.wakeAt(START + 1);
+    await queue.wakeAt(START, 0);
+    await queue.wakeAt(START + 1, 0);
 
     await acknowledgeAll(queue);
 
@@ -120,10 +120,10 @@ describe.each(storeKinds)("the local wake queue, $storeName", ({ createStore }) 
   });
 
   test("delivers unacknowledged wake signals again after a kill", async () => {
-    await queue.wakeAt(START);
+    await queue.wakeAt(START, 0);
     await acknowledgeAll(queue);
-    await queue.wakeAt(START + 1);
-    await queue.wakeAt(START + 2);
+    await queue.wakeAt(START + 1, 0);
+    await queue.wakeAt(START + 2, 0);
     await clock.advance(1);
     await receive(queue);
 

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { expect, test } from "vitest";
+import * as z from "zod";
 import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
 import { UnreadableItemError } from "../../../lib/platform/ports/ledger.ts";
 import { createStubAws, inTurn, type StubReply } from "../../support/stub-aws.ts";
@@ -104,12 +105,31 @@ const query = (limit: number, from?: object) => ({
   },
 });
 
-test("listing due items is one query", async () => {
+test("listing the due items of a shard is one query", async () => {
   const { aws, ledger } = open({ status: 200, body: { Items: [due("task#1", 7)] } });
 
-  expect(await ledger.listDue(1000, 25)).toEqual([{ key: "task#1", dueAt: 7 }]);
+  expect(await ledger.listDue(1000, 25, 0)).toEqual([{ key: "task#1", dueAt: 7 }]);
 
   expect(aws.requests).toEqual([query(25)]);
+});
+
+test("listing all due items is one query of each shard", async () => {
+  const { aws, ledger } = open(
+    { status: 200, body: { Items: [due("task#1", 7), due("task#2", 9)] } },
+    { status: 200, body: { Items: [due("task#3", 8)] } },
+    ...Array.from({ length: 14 }, () => ({ status: 200, body: { Items: [] } })),
+  );
+
+  const keys = (await ledger.listDue(1000, 2)).map(({ key }) => key);
+
+  expect(keys).toEqual(["task#1", "task#3"]);
+  const asked = z.object({
+    ExpressionAttributeValues: z.object({ ":due": z.object({ S: z.string() }) }),
+  });
+  const shards = aws.requests.map(
+    ({ body }) => asked.parse(body).ExpressionAttributeValues[":due"].S,
+  );
+  expect(shards).toEqual(["due", ...Array.from({ length: 15 }, (_, index) => `due#${index + 1}`)]);
 });
 
 test("listing due items continues after a page that ends before the limit", async () => {
@@ -119,7 +139,7 @@ test("listing due items continues after a page that ends before the limit", asyn
     { status: 200, body: { Items: [due("task#3", 9)], LastEvaluatedKey: due("task#3", 9) } },
   );
 
-  expect(await ledger.listDue(1000, 2)).toEqual([
+  expect(await ledger.listDue(1000, 2, 0)).toEqual([
     { key: "task#1", dueAt: 7 },
     { key: "task#3", dueAt: 9 },
   ]);

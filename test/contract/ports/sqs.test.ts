@@ -64,16 +64,16 @@ describe("the waker on SQS", () => {
     { case: "the longest delay away", inMs: 900_000, delaySeconds: 900 },
     { case: "further away than SQS can delay", inMs: 3_600_000, delaySeconds: 900 },
   ])("asks SQS for the delay to $case", async ({ inMs, delaySeconds }) => {
-    const aws = createStubAws(() => accepted("wake"));
+    const aws = createStubAws(() => accepted("3"));
     const clock = createVirtualClock();
     const waker = createSqsWaker({ client: new SQSClient(aws.clientConfig), queueUrl, clock });
 
-    await waker.wakeAt(clock.now() + inMs);
+    await waker.wakeAt(clock.now() + inMs, 3);
 
     expect(aws.requests).toEqual([
       {
         operation: "SendMessage",
-        body: { QueueUrl: queueUrl, MessageBody: "wake", DelaySeconds: delaySeconds },
+        body: { QueueUrl: queueUrl, MessageBody: "3", DelaySeconds: delaySeconds },
       },
     ]);
   });

@@ -27,26 +27,26 @@ export const describeWakerContract = (name: string, create: () => Promise<WakerH
     });
 
     test("wakes once, at the requested instant or shortly after, and not before", async () => {
-      await harness.waker.wakeAt(now + 1_500);
+      await harness.waker.wakeAt(now + 1_500, 0);
 
       expect(await harness.wakesUntil(now + 1_300)).toBe(0);
       expect(await harness.wakesUntil(now + 1_500 + SOON_MS)).toBe(1);
     });
 
     test("wakes soon for an instant that has passed", async () => {
-      await harness.waker.wakeAt(now - 5_000);
+      await harness.waker.wakeAt(now - 5_000, 0);
 
       expect(await harness.wakesUntil(now + 800)).toBe(1);
     });
 
     test("wakes once per request, even for the same instant", async () => {
-      for (const inMs of [1_000, 0, 1_000]) await harness.waker.wakeAt(now + inMs);
+      for (const inMs of [1_000, 0, 1_000]) await harness.waker.wakeAt(now + inMs, 0);
 
       expect(await harness.wakesUntil(now + 1_000 + SOON_MS)).toBe(3);
     });
 
     test("accepts a distant instant, and does not wake at once for it", async () => {
-      await harness.waker.wakeAt(now + 24 * 3_600_000);
+      await harness.waker.wakeAt(now + 24 * 3_600_000, 0);
 
       expect(await harness.wakesUntil(now + 1_000)).toBe(0);
     });

@@ -11,6 +11,43 @@ const EVENTS = [
   ["a wake", wake],
 ] as const;
 
+describe("poll-tasks in a stage with shards", () => {
+  const bodiesOf = (...bodies: readonly string[]) => ({
+    Records: bodies.map((body, index) => ({
+      ...wake.Records[0]!,
+      messageId: `m-${index}`,
+      body,
+    })),
+  });
+
+  it.each([
+    ["a tick of a shard", { ...(scheduled as ScheduledEvent), shard: 2 }, ["/2"]],
+    ["wake signals, once for each shard", bodiesOf("3", "0", "3"), ["/3", ""]],
+    ["a wake signal of an earlier version", bodiesOf("wake"), [""]],
+    ["a wake signal for a shard that cannot exist", bodiesOf("16"), [""]],
+  ])("runs for %s", async (_name, event, leases) => {
+    const world = await createFunctionWorld();
+    const { pollTasks } = world.skyhook();
+
+    await pollTasks(event, world.contextOf(60_000));
+
+    expect(world.calls.filter((call) => call.startsWith("ledger.read"))).toEqual(
+      leases.map((lease) => `ledger.read lease#poll-tasks${lease}`),
+    );
+  });
+
+  it("finishes the runs of other shards when one fails, and then fails", async () => {
+    const world = await createFunctionWorld(failing("ledger.read lease#poll-tasks/1"));
+    const { pollTasks } = world.skyhook();
+
+    await expect(pollTasks(bodiesOf("1", "0"), world.contextOf(60_000))).rejects.toThrow(
+      "ledger.read lease#poll-tasks/1 is away",
+    );
+
+    expect(world.calls.at(-1)).toBe("ledger.listDue");
+  });
+});
+
 describe.each(EVENTS)("poll-tasks, called by %s", (_caller, event) => {
   it("reads the lease and the due index once when nothing is outstanding", async () => {
     const world = await createFunctionWorld();

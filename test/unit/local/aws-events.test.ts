@@ -68,12 +68,12 @@ describe("the local triggers", () => {
 
   it("deliver a wake signal as a message of a standard queue", async () => {
     const queue = await openDelayQueue({ ...surroundings(), maxReceiveCount: 3 });
-    await queue.wakeAt(START);
+    await queue.wakeAt(START, 3);
 
     const event = wakeQueueEvent("wake", await queue.receive(10, 60_000));
 
     expect(shapeOf(event)).toEqual(shapeOf(standard));
-    expect(event.Records[0]?.body).toBe('{"wakeAt":"2026-01-31T12:00:00.500Z"}');
+    expect(event.Records[0]?.body).toBe("3");
   });
 
   it("deliver a tick of a schedule in the recorded shape", () => {

@@ -373,7 +373,7 @@ describe("the functions of the local cloud", () => {
     run.start([POLLER]);
     await run.clock.advance(0);
 
-    await run.cloud.wakeQueue.wakeAt(START + 2_345);
+    await run.cloud.wakeQueue.wakeAt(START + 2_345, 0);
     await run.clock.advance(MINUTE_MS);
 
     expect(run.polls).toEqual([

@@ -461,7 +461,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a pause between attempts ends without a wake signal",
     file: "engine/advance.ts",
-    find: 'else if (state?.status === "running") await deps.waker.wakeAt(state.lookAt);',
+    find: 'else if (state?.status === "running") await wakeForCommand(deps, key, state.lookAt);',
     replace: 'else if (state?.status === "running") return;',
   },
   {
@@ -473,7 +473,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the first check of a task has no wake signal",
     file: "engine/follow.ts",
-    find: "await deps.waker.wakeAt(now + FIRST_CHECK_MS);",
+    find: "for (const shard of woken) await deps.waker.wakeAt(checkAt, shard);",
     replace: "",
   },
   {
@@ -797,7 +797,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "no wake signal leads to the next check",
     file: "engine/poller/poll.ts",
-    find: "  await waker.wakeAt(at);\n  memory.wakeAt = at;\n",
+    find: "  await waker.wakeAt(at, memory.shard);\n  memory.wakeAt = at;\n",
     replace: "",
   },
   {
@@ -841,5 +841,41 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "skyhook.ts",
     find: "wakesAt >= clock.now() + INDEX_LAG_MS && wakesAt <= at",
     replace: "wakesAt > 0",
+  },
+  {
+    name: "the poller of each shard handles the first one",
+    file: "engine/poller/poll.ts",
+    find: "    memory.shard,\n",
+    replace: "    0,\n",
+  },
+  {
+    name: "the poller of each shard wakes that of the first one",
+    file: "engine/poller/poll.ts",
+    find: "await waker.wakeAt(at, memory.shard);",
+    replace: "await waker.wakeAt(at, 0);",
+  },
+  {
+    name: "a new task wakes the poller of the first shard",
+    file: "engine/follow.ts",
+    find: "await deps.waker.wakeAt(checkAt, shard);",
+    replace: "await deps.waker.wakeAt(checkAt, 0 * shard);",
+  },
+  {
+    name: "a waiting command wakes the poller of the first shard",
+    file: "engine/advance.ts",
+    find: "waker.wakeAt(at, shards.of(commands.itemKey(key)))",
+    replace: "waker.wakeAt(at, 0 * shards.of(commands.itemKey(key)))",
+  },
+  {
+    name: "a wake signal counts for all shards",
+    file: "skyhook.ts",
+    find: "wakes.set(shard, at);",
+    replace: "for (let each = 0; each < 4; each += 1) wakes.set(each, at);",
+  },
+  {
+    name: "only the first shard of a batch of wake signals is handled",
+    file: "skyhook.ts",
+    find: "[...shardsIn(event)].map(",
+    replace: "[...shardsIn(event)].slice(0, 1).map(",
   },
 ];

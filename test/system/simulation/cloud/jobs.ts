@@ -23,8 +23,10 @@ export const schedulesOf = ({ plan, chance }: Surroundings): readonly FunctionSc
   ): FunctionSchedule => ({ ...tick, periodMs, firstMs });
   const poller = { name: "poll-tasks", target: "poll-tasks" } as const;
   const firstConfigMs = Math.min(...plan.versions.map(({ afterMs }) => afterMs));
+  const { before = 1, after = 1 } = plan.shards ?? {};
+  const shards = Array.from({ length: Math.max(before, after) }, (_, shard) => shard);
   return [
-    every(poller, periodMsOf("poll-tasks")),
+    ...shards.map((shard) => ({ ...every(poller, periodMsOf("poll-tasks")), shard })),
     ...(plan.versions.length > 0
       ? [every(TICKS["sync-thresholds"], DRIFT_MS, Math.max(DRIFT_MS, firstConfigMs + 1))]
       : []),

@@ -1,4 +1,5 @@
 import type { CommandDeps } from "../../../../lib/engine/deps.ts";
+import { createShards } from "../../../../lib/engine/shards.ts";
 import type { Machine } from "../../../../lib/local/lambda.ts";
 import { createRetryingPorts, type LimitedAws } from "../../../../lib/local/limited-aws.ts";
 import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS } from "../../../../lib/platform/deployment.ts";
@@ -15,7 +16,7 @@ import { createSeededRandom } from "../../../support/seeded-random.ts";
 import type { VirtualClock } from "../../../support/virtual-clock.ts";
 import type { Chance } from "../engine/chance.ts";
 import type { Faults } from "../engine/faults.ts";
-import { OWN_SENDER } from "../plan/actors.ts";
+import { OWN_SENDER, STARTS_AT } from "../plan/actors.ts";
 import type { Plan } from "../plan/plan.ts";
 import { hostileBus } from "../ports/bus.ts";
 import { type ConfigObjects, hostileConfigSource } from "../ports/config-source.ts";
@@ -89,6 +90,8 @@ export const startMachine = (
   const random = createSeededRandom(chance.between(`random ${name}`, 1, 2 ** 31));
   const { aws, watchedBus = (bus) => bus } = around;
   const retrying = createRetryingPorts({ clock, random });
+  const { before = 1, after = 1, updateMs = 0 } = around.plan.shards ?? {};
+  const shards = createShards(timeline.now() < STARTS_AT + updateMs ? before : after);
   const log: InvocationLog = { ...logInto(around.lines), bind: () => {} };
   const metrics: Metrics = {
     count: (...args) => sandbox.isAlive() && around.metrics.count(...args),
@@ -96,7 +99,7 @@ export const startMachine = (
   };
   const hostilePorts = {
     ledger: retrying.ledger(
-      hostileLedger(aws.ledger(around.ledger.usedBy(sandbox)), sandbox, {
+      hostileLedger(aws.ledger(around.ledger.usedBy(sandbox, shards)), sandbox, {
         chance,
         history: around.ledger,
       }),
@@ -136,6 +139,7 @@ export const startMachine = (
     accountOf,
     runner: name,
     leaseMs: ATTEMPT_LEASE_MS,
+    shards,
   };
   const ports = {
     ...commands,

@@ -1,5 +1,10 @@
 import type { Clock } from "../../../../lib/platform/ports/clock.ts";
-import type { DueEntry, Ledger, LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
+import type {
+  DueEntry,
+  Ledger,
+  LedgerItem,
+  Shards,
+} from "../../../../lib/platform/ports/ledger.ts";
 import { createMemoryLedger } from "../../../support/memory-ledger.ts";
 import type { DueHistory } from "../ports/ledger.ts";
 
@@ -22,8 +27,8 @@ export interface ObservedLedger extends DueHistory {
   readonly true: Ledger;
   /** Current items by key. */
   readonly items: ReadonlyMap<string, LedgerItem>;
-  /** The same ledger for one caller. */
-  usedBy(caller: Caller): Ledger;
+  /** The same ledger for one caller, which puts due entries into these shards. */
+  usedBy(caller: Caller, shards: Shards): Ledger;
   /** Registers a listener for every read of an item that exists. */
   onRead(listener: (item: LedgerItem, by: Caller) => void): void;
   /** Registers a listener for every write that took effect. */
@@ -36,7 +41,11 @@ const byDueTime = (items: Iterable<LedgerItem>): readonly DueEntry[] =>
     .sort((a, b) => a.dueAt - b.dueAt);
 
 export const createObservedLedger = (): ObservedLedger => {
-  const ledger = createMemoryLedger();
+  /** Those of the newest write. The ledger in memory takes a write before it returns a promise. */
+  let writing: Shards | undefined;
+  const ledger = createMemoryLedger((key) => writing?.of(key) ?? 0);
+  /** Shard of each item, by its key. */
+  const shardOf = new Map<string, number>();
   const items = new Map<string, LedgerItem>();
   const listeners: OnWrite[] = [];
   const readListeners: ((item: LedgerItem, by: Caller) => void)[] = [];
@@ -51,16 +60,17 @@ export const createObservedLedger = (): ObservedLedger => {
     onRead: (listener) => {
       readListeners.push(listener);
     },
-    before(writes) {
+    before(writes, shard) {
       const then = new Map(items);
       for (const { key, item } of replaced.slice(-writes).reverse()) {
         if (item) then.set(key, item);
         else then.delete(key);
       }
-      return byDueTime(then.values());
+      const isShown = ({ key }: DueEntry) => shard === undefined || shardOf.get(key) === shard;
+      return byDueTime(then.values()).filter(isShown);
     },
     true: ledger,
-    usedBy: (caller) => ({
+    usedBy: (caller, shards) => ({
       read(key) {
         const item = items.get(key);
         if (item) for (const listener of readListeners) listener(item, caller);
@@ -69,8 +79,10 @@ export const createObservedLedger = (): ObservedLedger => {
       listDue: ledger.listDue,
       list: ledger.list,
       async write(item) {
+        writing = shards;
         const answer = await ledger.write(item);
         if (answer === "conflict") return answer;
+        shardOf.set(item.key, shards.of(item.key));
         const previous = items.get(item.key);
         items.set(item.key, item);
         replaced.push({ key: item.key, item: previous });

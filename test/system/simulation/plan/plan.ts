@@ -74,6 +74,27 @@ export interface ProviderPlan {
   readonly between?: ((service: Fetch, clock: Clock) => Fetch) | undefined;
 }
 
+/** Shards of the due index, which an update of the stage changes. Machines that run then keep their number. */
+interface ShardsPlan {
+  readonly before: number;
+  readonly after: number;
+  /** Instant of the update, ms from the start. */
+  readonly updateMs: number;
+}
+
+const SHARDED_SHARE = 0.2;
+/** More often in a run with hardly any fault, in which a poller that is woken for the wrong shard is late. */
+const FAIR_SHARDED_SHARE = 0.7;
+
+const shardsOf = (chance: Chance, weather: Weather): ShardsPlan | undefined =>
+  chance.happens("sharded", Object.keys(weather).length > 1 ? SHARDED_SHARE : FAIR_SHARDED_SHARE)
+    ? {
+        before: chance.pick("shards before", [1, 1, 2, 4]),
+        after: chance.pick("shards after", [1, 2, 3]),
+        updateMs: chance.between("update of the stage", 0, 4 * 60_000),
+      }
+    : undefined;
+
 /** Everything that a run is made of; who decides about its faults comes apart. */
 export interface Plan {
   /** Draws what the plan leaves open, such as the duration of each call. */
@@ -103,6 +124,8 @@ export interface Plan {
   readonly limits?: AwsLimits | undefined;
   /** Whether the clocks of machines differ. */
   readonly isSkewed: boolean;
+  /** Absent: one. */
+  readonly shards?: ShardsPlan | undefined;
 }
 
 const WATCHLIST = `items:
@@ -203,5 +226,6 @@ export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
     maxReceiveCount: chance.pick("receives", MAX_RECEIVE_COUNTS),
     limits: limitsOf(chance),
     isSkewed: chance.happens("skewed", 0.3),
+    shards: shardsOf(chance, weather),
   };
 };

@@ -11,8 +11,8 @@ const LIST_KINDS = ["query fails", "query stale", "query incomplete", ...HANGS];
 
 /** Earlier states of the due index, which a stale query returns. */
 export interface DueHistory {
-  /** The index before the last `writes` writes. */
-  before(writes: number): readonly DueEntry[];
+  /** A shard of the index before the last `writes` writes; undefined: all of it. */
+  before(writes: number, shard: number | undefined): readonly DueEntry[];
 }
 
 /** The ledger as a machine reaches it, with the faults of DynamoDB and of the network. */
@@ -36,16 +36,16 @@ export const hostileLedger = (
       // The SDK repeats a write without an answer, and conflicts with its own version.
       return kind === "write retried" ? "conflict" : answer;
     }),
-  listDue: (until, limit) =>
+  listDue: (until, limit, shard) =>
     sandbox.call("ledger.listDue", LIST_KINDS, async (kind, place) => {
       if (kind === "query fails") throw new Error("query failed");
       const entries =
         kind === "query stale"
           ? history
-              .before(chance.between(`stale ${place}`, 1, 8))
+              .before(chance.between(`stale ${place}`, 1, 8), shard)
               .filter(({ dueAt }) => dueAt <= until)
               .slice(0, limit)
-          : await ledger.listDue(until, limit);
+          : await ledger.listDue(until, limit, shard);
       return kind === "query incomplete"
         ? entries.filter(({ key }) => chance.happens(`shown ${place} ${key}`, 0.5))
         : entries;

@@ -31,10 +31,10 @@ export const hostileWaker = (
   sandbox: Sandbox,
   { timeline, chance }: { readonly timeline: VirtualClock; readonly chance: Chance },
 ): Waker => ({
-  wakeAt: (at) =>
+  wakeAt: (at, shard) =>
     send(sandbox, ["waker.wakeAt", [...KINDS, "wake late"]], (kind, place) => {
       const lateMs = kind === "wake late" ? chance.between(`late ${place}`, 1_000, MAX_LATE_MS) : 0;
       const delaySeconds = Math.max(0, Math.ceil((at - sandbox.clock.now()) / 1_000));
-      return waker.wakeAt(timeline.now() + delaySeconds * 1_000 + lateMs);
+      return waker.wakeAt(timeline.now() + delaySeconds * 1_000 + lateMs, shard);
     }),
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { POLLER_LEASE } from "../../../../lib/engine/poller/poll.ts";
+import { pollerLease } from "../../../../lib/engine/poller/poll.ts";
 import { takeLease } from "../../../../lib/ledger/lease.ts";
 import type { Around } from "../../../support/faults.ts";
 import { createGate } from "../../../support/gate.ts";
@@ -124,7 +124,7 @@ test("a run that finds the lease taken is counted too", async () => {
   await world.handle(updateContainer("c1"));
   await world.clock.advance(10_000);
   const { deps } = world.newInvocation();
-  await takeLease(deps, { name: POLLER_LEASE, by: "another", durationMs: 10_000 });
+  await takeLease(deps, { name: pollerLease(0), by: "another", durationMs: 10_000 });
 
   await world.poll(500);
 

@@ -3,7 +3,7 @@ import {
   createPollerMemory,
   type PollerMemory,
 } from "../../../../lib/engine/poller/due-entries.ts";
-import { POLLER_LEASE, pollDue } from "../../../../lib/engine/poller/poll.ts";
+import { pollDue, pollerLease } from "../../../../lib/engine/poller/poll.ts";
 import { takeLease } from "../../../../lib/ledger/lease.ts";
 import { createFaults } from "../../../support/faults.ts";
 import { json, scriptProvider } from "../../../support/provider.ts";
@@ -11,7 +11,7 @@ import { requestOf } from "../../../support/requests.ts";
 import { createWorld } from "../../../support/world.ts";
 
 const READ = "GET /v1/tasks/";
-const LEASE = `lease#${POLLER_LEASE}`;
+const LEASE = `lease#${pollerLease(0)}`;
 
 const update = (index: number) =>
   requestOf(`c${index}`, {
@@ -117,7 +117,7 @@ describe("a run with nothing ready", () => {
 
 test("a process that finds the lease taken again and again asks for one wake signal", async () => {
   const { world, runIn, wakes } = await start(1);
-  const lease = { name: POLLER_LEASE, by: "other", durationMs: 10_000 };
+  const lease = { name: pollerLease(0), by: "other", durationMs: 10_000 };
   await takeLease(world.newInvocation().deps, lease);
   const memory = createPollerMemory("one");
   const before = wakes();

@@ -45,12 +45,16 @@ export const PROD: Stage = {
     docsUrl: "https://git.example.com/skyhook/docs",
     intakeMaximumConcurrency: "1000",
     runCommandsMaximumConcurrency: "50",
+    dueShards: "3",
     running: "no",
   },
 };
 
 const parameterSchema = z.object({ "Fn::Sub": z.string() });
 const statementSchema = z.object({ Action: z.array(z.string()), Resource: z.unknown() });
+const scheduleSchema = z.object({
+  Target: z.object({ RoleArn: z.unknown(), Input: z.string() }),
+});
 const roleSchema = z.object({
   Policies: z.tuple([
     z.object({ PolicyDocument: z.object({ Statement: z.array(statementSchema) }) }),
@@ -219,7 +223,24 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       expect(template.parameters.Running?.Default).toBe("no");
     });
 
+    test("has a schedule for each shard of the due index", () => {
+      const inputs = ["PollTick", "PollTick1", "PollTick2"].map((id) => {
+        const { Target } = scheduleSchema.parse(resource(id).Properties);
+        expect(Target.RoleArn).toEqual({ "Fn::GetAtt": ["PollTickRole", "Arn"] });
+        return JSON.parse(Target.Input);
+      });
+
+      expect(inputs.map(({ shard }) => shard)).toEqual([undefined, 1, 2]);
+      expect(Object.keys(template.resources)).not.toContain("PollTick3");
+      for (const name of ["RunDashcommands", "PollDashtasks"]) {
+        expect(resource(`${name}LambdaFunction`).Properties).toMatchObject({
+          Environment: { Variables: { DUE_SHARDS: "3" } },
+        });
+      }
+    });
+
     test.each([
+      ["poll-tasks", "PollDashtasksEventSourceMappingSQSWakeQueue", 4],
       ["intake", "IntakeEventSourceMappingSQSRequestQueue", 1_000],
       ["run-commands", "RunDashcommandsEventSourceMappingSQSCommandQueue", 50],
     ])("has the concurrency of %s from its parameter", (_name, mapping, concurrency) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { MAX_SHARDS } from "../../../../lib/platform/ports/ledger.ts";
 import type { PackagedService } from "../packaged-service.ts";
 
 const ACCOUNTS = `accounts:
@@ -76,6 +77,14 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
         "infra/accounts.example.yaml: only the stage dev may use the example; write infra/accounts.prod.yaml",
         "infra/reactions.example.yaml: only the stage dev may use the example; write infra/reactions.prod.yaml",
       ]);
+    });
+
+    test.each(["0", "17", "2.5"])("are refused with dueShards %j", async (dueShards) => {
+      const { stderr } = await packaged().refusalOf({ params: { dueShards } });
+
+      expect(stderr).toBe(
+        `dueShards: must be a whole number from 1 to ${MAX_SHARDS}, is "${dueShards}"\n`,
+      );
     });
 
     test.each([
