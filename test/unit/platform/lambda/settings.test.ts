@@ -20,6 +20,7 @@ const GOOD = {
   ACCOUNTS_FILE: "dist/config/accounts.json",
   FINGERPRINT_KEY_PARAMETER: "/skyhook/dev/fingerprint-key",
   ATTEMPT_TIMEOUT_MS: "10000",
+  DUE_SHARDS: "4",
 };
 
 const errorOf = (work: () => unknown): SettingsError => {
@@ -46,6 +47,7 @@ describe("the settings of the functions", () => {
       ...GOOD,
       LAMBDA_TASK_ROOT: "/var/task",
       ATTEMPT_TIMEOUT_MS: 10_000,
+      DUE_SHARDS: 4,
     });
   });
 
@@ -53,7 +55,7 @@ describe("the settings of the functions", () => {
     const error = errorOf(() => readEnvironment(commandSettingsSchema, {}));
 
     expect(error.message).toBe(
-      "wrong settings: TABLE_NAME (required), EVENT_BUS_NAME (required), EVENT_SOURCE (required), STAGE (required), ACCOUNTS_FILE (required), ATTEMPT_TIMEOUT_MS (required), COMMAND_QUEUE_URL (required), OWN_SENDER (required), FINGERPRINT_KEY_PARAMETER (required), WAKE_QUEUE_URL (required)",
+      "wrong settings: TABLE_NAME (required), EVENT_BUS_NAME (required), EVENT_SOURCE (required), STAGE (required), ACCOUNTS_FILE (required), ATTEMPT_TIMEOUT_MS (required), COMMAND_QUEUE_URL (required), OWN_SENDER (required), FINGERPRINT_KEY_PARAMETER (required), WAKE_QUEUE_URL (required), DUE_SHARDS (required)",
     );
   });
 
@@ -68,6 +70,7 @@ describe("the settings of the functions", () => {
       ATTEMPT_TIMEOUT_MS: "777777",
       COMMAND_QUEUE_URL: "queue-value",
       WAKE_QUEUE_URL: "wake-value",
+      DUE_SHARDS: "17",
     };
 
     const error = errorOf(() => readEnvironment(commandSettingsSchema, { ...GOOD, ...values }));
