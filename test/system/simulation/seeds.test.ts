@@ -9,6 +9,9 @@ const HARD_SEEDS = [
   1315788595, 1557984112, 2066493952,
 ];
 
+/** Seeds in which a check once failed healthy code. */
+const FALSE_ALARMS = [97005157];
+
 /** Seeds that meet limits of AWS which the others do not meet. */
 const THROTTLED_SEEDS = [129, 139, 152, 360, 374, 466, 655, 1171, 1235];
 
@@ -34,15 +37,14 @@ const SEEDS = [...Array.from({ length: 60 }, (_, index) => index + 1), 68];
 
 const met = new Set<string>();
 
-test.each([...new Set([...HARD_SEEDS, ...THROTTLED_SEEDS, ...CROWDED_SEEDS, ...SEEDS])])(
-  "keeps every invariant in seed %i",
-  async (seed) => {
-    const report = await run({ seed });
+const ALL = [...HARD_SEEDS, ...FALSE_ALARMS, ...THROTTLED_SEEDS, ...CROWDED_SEEDS, ...SEEDS];
 
-    for (const name of report.met) met.add(name);
-    expect(report.violations).toEqual([]);
-  },
-);
+test.each([...new Set(ALL)])("keeps every invariant in seed %i", async (seed) => {
+  const report = await run({ seed });
+
+  for (const name of report.met) met.add(name);
+  expect(report.violations).toEqual([]);
+});
 
 test("the fixed seeds cover every kind of fault", () => {
   const hasGoneWrong = (kind: string): boolean =>

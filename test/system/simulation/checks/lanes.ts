@@ -25,9 +25,17 @@ type Lane = ReturnType<typeof commandsIn>;
 const restOf = (key: string): string => key.slice(key.indexOf("#") + 1);
 
 /** Records entries into lanes. No lane holds a command twice, or more commands than documented. */
-const noteLane = ({ key, value }: LedgerItem, { chronicle }: Cloud): void => {
+const noteLane = (
+  { key, value }: LedgerItem,
+  previous: LedgerItem | undefined,
+  { chronicle }: Cloud,
+): void => {
   const entered = chronicle.entered.get(restOf(key)) ?? [];
   const { waiting, all } = commandsIn(value);
+  const [head] = all;
+  const before = previous ? commandsIn(previous.value).all : [];
+  if (head !== undefined && !before.includes(head) && chronicle.endedAt.has(head))
+    chronicle.enteredAfterEnd.add(head);
   const broken = (text: string) => chronicle.violations.push({ invariant: 3, text });
   if (new Set(all).size < all.length) broken(`${all.join(", ")}: a command is repeated in ${key}`);
   if (waiting.length >= MOST_WAITING) chronicle.met.add(FULL);
@@ -39,9 +47,9 @@ const noteLane = ({ key, value }: LedgerItem, { chronicle }: Cloud): void => {
 /** Records entries into lanes, and ends of commands. */
 export const watchLanes = (cloud: Cloud): void => {
   const { endedAt } = cloud.chronicle;
-  cloud.ledger.onWrite((item) => {
+  cloud.ledger.onWrite((item, previous) => {
     const { key, value } = item;
-    if (key.startsWith(PREFIX)) noteLane(item, cloud);
+    if (key.startsWith(PREFIX)) noteLane(item, previous, cloud);
     else if (key.startsWith(`${commands.kind}#`) && endSchema.safeParse(value).success) {
       const command = restOf(key);
       if (!endedAt.has(command)) endedAt.set(command, cloud.timeline.now());
@@ -82,16 +90,23 @@ export const checkFullLanes = async ({ bus, chronicle }: Cloud): Promise<readonl
   return isRejected && !chronicle.met.has(FULL) ? [{ invariant: 3, text }] : [];
 };
 
+/** What lets a process put a command into its lane late, while no message of the command is left. */
+const OVERTAKEN = /frozen|comes again early|comes twice/;
+
 /**
- * Whether only the next command of the lane finds the holder: it has settled, and a process that was suspended for longer
- * than its message stays invisible has put it into the lane afterwards. docs/decisions/0072 gives the reason.
+ * Whether only the next command of the lane finds the holder: it has settled, and a process that another delivery of the
+ * message overtook has put it into the lane afterwards, and got no further. docs/decisions/0072 gives the reason.
  */
 const isLeftToNext = async (cloud: Cloud, { waiting, all }: Lane): Promise<boolean> => {
   const [holder] = all;
   if (holder === undefined || waiting.length > 0) return false;
   const state = (await commands.read(cloud.ledger.true, holder))?.value.state;
   const isSettled = state !== undefined && "settled" in state && state.settled;
-  return isSettled && cloud.faults.struck.some(({ kind }) => kind === "frozen");
+  return (
+    isSettled &&
+    cloud.chronicle.enteredAfterEnd.has(holder) &&
+    cloud.faults.struck.some(({ kind }) => OVERTAKEN.test(kind))
+  );
 };
 
 /** At rest every lane is free: an idle holder would stop all later commands of the lane. */
