@@ -47,6 +47,7 @@ export default {
       "lib/service/reach.ts",
       "lib/service/serve.ts",
     ]),
+    only("lib/cost", ["lib/engine/poller/open-tasks.ts"]),
     only("infra", ["lib/platform/deployment.json"]),
     {
       name: "poller-is-the-engine's-entry",

@@ -128,6 +128,11 @@ const VERBS: readonly Verb[] = [
     load: async () => (await import("./commands/deploy.ts")).declareDeploy,
   },
   {
+    usage: "cost [options]",
+    summary: "Estimate what a month of commands costs on AWS",
+    load: async () => (await import("./commands/cost.ts")).declareCost,
+  },
+  {
     usage: "operations [options] [operation]",
     summary: "List operations, or the fields of one",
     load: async () => (await import("./commands/operations.ts")).declareOperations,

@@ -1,6 +1,6 @@
+import type { Unit } from "../../../lib/cost/prices.ts";
 import type { UsedUnits } from "../../../lib/local/dynamodb-limits.ts";
 import type { JsonValue, LedgerItem } from "../../../lib/platform/ports/ledger.ts";
-import type { Unit } from "./prices.ts";
 
 /** `following`: finding out that tasks have ended. `rest`: everything else, also recording the end. */
 export type Part = "following" | "rest";

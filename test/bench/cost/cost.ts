@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import pLimit from "p-limit";
+import { dollarsOf, PRICES, UNITS } from "../../../lib/cost/prices.ts";
 import { START_CPU_MS } from "./invocation-meter.ts";
 import { CALL_MS } from "./metered-ports.ts";
-import { dollarsOf, PRICES, UNITS } from "./prices.ts";
 import { type Result, SCENARIOS } from "./scenarios.ts";
 
 /*

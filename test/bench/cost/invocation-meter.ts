@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers";
+import { UNITS, type Units } from "../../../lib/cost/prices.ts";
 import { deployment } from "../../../lib/platform/deployment.ts";
 import type { Part, Use } from "./attribution.ts";
-import { UNITS, type Units } from "./prices.ts";
 
 /**
  * Share of a CPU that a function has. 1,769 MB come with one:

@@ -1,6 +1,6 @@
+import { dollarsOf, UNITS, type Units } from "../../../lib/cost/prices.ts";
 import { createVirtualClock } from "../../support/virtual-clock.ts";
 import { openMeteredCloud } from "./metered-cloud.ts";
-import { dollarsOf, UNITS, type Units } from "./prices.ts";
 import { type OperationName, openProvider } from "./provider.ts";
 
 const SECOND_MS = 1_000;

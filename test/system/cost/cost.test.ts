@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { AT_ONCE, FOLLOWING_60S, WITH_TASK } from "../../../lib/cost/monthly-bill.ts";
+import { UNITS, type Units } from "../../../lib/cost/prices.ts";
 import {
   type Figures,
   runScenario,
@@ -60,5 +62,30 @@ describe.each(Object.entries(SCENARIOS))("%s", (_name, [scenario, bounds]) => {
       return figure > bound ? [`${name}: ${figure}, but at most ${bound} before`] : [];
     });
     expect(dearer).toEqual([]);
+  });
+});
+
+/** What `skyhook cost` does not take from a count: Lambda's time is measured, and an idle stage has the ticks too. */
+const NOT_COUNTED = new Set(["gigabyteSeconds", "ticks"]);
+
+/** Units that differ from the named ones by more than 5 %: fewer phases of a minute are counted here. */
+const otherUnits = (named: Partial<Units>, counted: (unit: keyof Units) => number) =>
+  UNITS.filter((unit) => !NOT_COUNTED.has(unit)).flatMap((unit) => {
+    const [expected, found] = [named[unit] ?? 0, counted(unit)];
+    return Math.abs(found - expected) > 0.05 * expected
+      ? [`${unit}: ${found}, not ${expected}`]
+      : [];
+  });
+
+describe("skyhook cost", () => {
+  test("names the units of a command that answers at once", async () => {
+    const { whole } = await runScenario(scenarioOf.atOnce(20));
+    expect(otherUnits(AT_ONCE, (unit) => whole[unit])).toEqual([]);
+  });
+
+  test("names the units of a command with a task, and of following it", async () => {
+    const { whole, following } = await runScenario(scenarioOf.alone(30, 60_000));
+    expect(otherUnits(WITH_TASK, (unit) => whole[unit] - following[unit])).toEqual([]);
+    expect(otherUnits(FOLLOWING_60S, (unit) => following[unit])).toEqual([]);
   });
 });
