@@ -18,6 +18,8 @@ export type LevelOperation =
 interface EntryRange {
   /** Beginning of the keys. */
   readonly prefix?: string;
+  /** Lower bound of the keys. */
+  readonly from?: string;
   /** Upper bound of the keys, exclusive. */
   readonly before?: string;
   /** Descending order of the keys. */
@@ -153,11 +155,11 @@ export const openLevelDatabase = async (options: LevelDatabaseOptions): Promise<
     });
   const rangeOf = (
     map: string,
-    { prefix = "", before, reverse = false, limit = -1 }: EntryRange,
+    { prefix = "", from = prefix, before, reverse = false, limit = -1 }: EntryRange,
   ) => {
     const end = prefix === "" ? `!${map}${END_OF_MAP}` : `${fullKey(map, prefix)}${LAST_KEY}`;
     const lt = before === undefined ? end : fullKey(map, before);
-    return { gte: fullKey(map, prefix), lt, reverse, limit };
+    return { gte: fullKey(map, from), lt, reverse, limit };
   };
   const keyIn = (map: string, key: string): string => key.slice(fullKey(map, "").length);
   return {

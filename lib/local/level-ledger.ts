@@ -190,11 +190,12 @@ export const createLevelLedger = (database: LevelDatabase): LevelLedger => {
       });
     },
 
-    async listDue(until, limit, shard = 0) {
+    async listDue(until, limit, shard = 0, from = Number.NEGATIVE_INFINITY) {
       // A local run has one poller.
       if (shard !== 0) return [];
       const entries = [];
-      for await (const [key, dueAt] of database.entries(DUE, { before: endOf(until), limit })) {
+      const range = { from: sortable(from), before: endOf(until), limit };
+      for await (const [key, dueAt] of database.entries(DUE, range)) {
         entries.push({ key: keyInIndex(key), dueAt: Number(dueAt) });
       }
       return entries;

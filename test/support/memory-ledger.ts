@@ -38,11 +38,11 @@ export const createMemoryLedger = (shardOf: (key: string) => number = () => 0): 
         .filter(({ sort }) => before === undefined || inBytes(sort, before) < 0)
         .sort((a, b) => inBytes(b.sort, a.sort))
         .slice(0, limit),
-    listDue: async (until, limit, shard) =>
+    listDue: async (until, limit, shard, from = Number.NEGATIVE_INFINITY) =>
       [...stored.values()]
         .filter((item) => shard === undefined || item.shard === shard)
         .flatMap(({ key, dueAt }) => (dueAt === undefined ? [] : [{ key, dueAt }]))
-        .filter(({ dueAt }) => dueAt <= until)
+        .filter(({ dueAt }) => dueAt >= from && dueAt <= until)
         .sort((a, b) => a.dueAt - b.dueAt)
         .slice(0, limit),
   };

@@ -1,8 +1,9 @@
 import { commandKey, commands } from "../../lib/engine/command.ts";
 import { groupIdOf } from "../../lib/engine/lane.ts";
 import { handleMessage } from "../../lib/engine/message-handler.ts";
-import { createPollerMemory, type PollerDeps } from "../../lib/engine/poller/due-entries.ts";
+import type { PollerDeps } from "../../lib/engine/poller/entry-work.ts";
 import { pollDue } from "../../lib/engine/poller/poll.ts";
+import { createPollerMemory } from "../../lib/engine/poller/poller-memory.ts";
 import { readMessage, sealRequest } from "../../lib/engine/queue-message.ts";
 import { createShards } from "../../lib/engine/shards.ts";
 import { openCloud } from "../../lib/local/cloud.ts";

@@ -1,7 +1,7 @@
 import type { DueEntry } from "../../platform/ports/ledger.ts";
 import type { CommandDeps } from "../deps.ts";
 import { type AccountCheck, checkTasks } from "./check-tasks.ts";
-import { accountOfKey, type PollerMemory, tasksOf } from "./due-entries.ts";
+import { checkAt, freeAt, nextCheckAt, type PollerMemory, tasksOf } from "./poller-memory.ts";
 import { isListWorthIt } from "./read-tasks.ts";
 
 const MAX_ACCOUNTS_AT_ONCE = 20;
@@ -12,6 +12,8 @@ const MAX_ACCOUNTS_AT_ONCE = 20;
 const REQUESTS_MS = 10_000;
 /** The same while the limit of accounts is reached, and others may wait. */
 const REQUESTS_WHEN_FULL_MS = 5_000;
+/** Additional time for each page of the account's last list: 100,000 open tasks have a hundred. */
+const REQUESTS_OF_PAGE_MS = 300;
 
 interface Round {
   /** When the first request to the provider began, epoch ms; absent while the ledger is read. */
@@ -19,17 +21,6 @@ interface Round {
   readonly over: AbortController;
   readonly ended: Promise<void>;
 }
-
-const groupByAccount = (entries: readonly DueEntry[]): ReadonlyMap<string, readonly DueEntry[]> => {
-  const byAccount = new Map<string, DueEntry[]>();
-  for (const entry of entries) {
-    const account = accountOfKey(entry.key);
-    const ofAccount = byAccount.get(account) ?? [];
-    ofAccount.push(entry);
-    byAccount.set(account, ofAccount);
-  }
-  return byAccount;
-};
 
 /** The id of the task of a due entry. */
 const taskIdOf = ({ key }: DueEntry): string | undefined => key.split("/", 2)[1];
@@ -78,6 +69,7 @@ export const createAccountRounds = (
     };
     const check = async (): Promise<void> => {
       await checkTasks(deps, memory, { account, entries, run, startRequests, claim });
+      tasksOf(memory, account).nextCheckAt = undefined;
       rounds.delete(account);
     };
     const round: Round = { requestsSince: undefined, over, ended: check() };
@@ -85,35 +77,50 @@ export const createAccountRounds = (
     begunAt.set(account, deps.clock.now());
   };
 
+  /** The due tasks of an account that may be checked now; undefined: none is to be checked. */
+  const dueTasksOf = (name: string): readonly DueEntry[] | undefined => {
+    const now = deps.clock.now();
+    const account = tasksOf(memory, name);
+    const due = [...account.due.values()];
+    const ready = due.filter((entry) => checkAt(entry, account, memory) <= now);
+    if (ready.length === 0) return undefined;
+    const free = due.filter((entry) => freeAt(entry, memory) <= now);
+    return isServedByList(name, free.length) ? free : withSameTasks(ready, free);
+  };
+
   return {
-    /** Whether the task of this entry has to wait for the end of a round. */
-    isHeld: (key: string): boolean => isFull() || rounds.has(accountOfKey(key)),
     isUnderWay: (): boolean => rounds.size > 0,
-    /**
-     * Begins to check the accounts with a ready task. Does not wait for the end.
-     * @param ready tasks with a check to be made now
-     * @param free all tasks that may be checked now; one list serves all of an account
-     */
-    begin(ready: readonly DueEntry[], free: readonly DueEntry[]): void {
-      const byAccount = groupByAccount(ready);
-      const freeByAccount = groupByAccount(free);
+    /** When the next round of an account has to begin, epoch ms; those in progress are left out. */
+    nextBegin(): number {
+      let next = Number.POSITIVE_INFINITY;
+      if (isFull()) return next;
+      for (const [name, account] of memory.accounts) {
+        if (!rounds.has(name)) next = Math.min(next, nextCheckAt(account, memory));
+      }
+      return next;
+    },
+    /** Begins to check the accounts with a task to be checked now. Does not wait for the end. */
+    begin(): void {
+      const now = deps.clock.now();
       const last = (account: string): number => begunAt.get(account) ?? 0;
       // The account that has waited longest comes first. Otherwise accounts in trouble, which are soon
       // due again, would always be served.
-      for (const [account, ofAccount] of [...byAccount].sort(([a], [b]) => last(a) - last(b))) {
-        if (isFull() || rounds.has(account)) continue;
-        const all = freeByAccount.get(account) ?? ofAccount;
-        beginRound(
-          account,
-          isServedByList(account, all.length) ? all : withSameTasks(ofAccount, all),
-        );
+      const ready = [...memory.accounts]
+        .filter(([name, account]) => !rounds.has(name) && nextCheckAt(account, memory) <= now)
+        .sort(([a], [b]) => last(a) - last(b));
+      for (const [name] of ready) {
+        if (isFull()) return;
+        const due = dueTasksOf(name);
+        if (due) beginRound(name, due);
       }
     },
     /** Aborts the requests of every account that has used up its time. */
     endLate(): void {
-      const since = deps.clock.now() - (isFull() ? REQUESTS_WHEN_FULL_MS : REQUESTS_MS);
-      for (const { requestsSince, over } of rounds.values()) {
-        if (requestsSince !== undefined && requestsSince <= since) over.abort();
+      const now = deps.clock.now();
+      const allowedMs = isFull() ? REQUESTS_WHEN_FULL_MS : REQUESTS_MS;
+      for (const [name, { requestsSince = now, over }] of rounds) {
+        const { pages } = tasksOf(memory, name);
+        if (now - requestsSince >= allowedMs + (pages - 1) * REQUESTS_OF_PAGE_MS) over.abort();
       }
     },
     /** Resolves when any round in progress is over. */

@@ -13,14 +13,7 @@ import {
   tasks,
   UNKNOWN_FOR_MS,
 } from "../task.ts";
-import {
-  leaveDue,
-  markHandled,
-  PAUSE_AFTER_WORK_MS,
-  type PollerMemory,
-  splitKey,
-  tasksOf,
-} from "./due-entries.ts";
+import { leaveDue } from "./entry-work.ts";
 import {
   type AccountTasks,
   nextListAfter,
@@ -28,6 +21,13 @@ import {
   pauseBeforeCheck,
   pauseBeforeList,
 } from "./open-tasks.ts";
+import {
+  markHandled,
+  PAUSE_AFTER_WORK_MS,
+  type PollerMemory,
+  splitKey,
+  tasksOf,
+} from "./poller-memory.ts";
 import { readTasks, type TaskReport, type TaskReports } from "./read-tasks.ts";
 import { depsOfTask, publishTaskEnd, recordAndPublishEnd } from "./task-end.ts";
 
@@ -221,7 +221,8 @@ const planChecks = (
     const checkAt = !report && planned > now ? planned : now + pause;
     own.open.set(key, { ...each, checkAt });
     const requested = report && "retryAfterMs" in report ? report.retryAfterMs : undefined;
-    memory.notBefore.set(key, now + (requested ?? 0));
+    if (requested) memory.notBefore.set(key, now + requested);
+    else memory.notBefore.delete(key);
   }
 };
 

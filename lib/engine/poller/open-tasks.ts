@@ -1,3 +1,4 @@
+import type { DueEntry } from "../../platform/ports/ledger.ts";
 import type { Random } from "../../platform/ports/random.ts";
 import type { Task } from "../task.ts";
 
@@ -31,8 +32,12 @@ export interface OpenTask {
 
 /** What a run remembers of one account, so that a check without news reads and writes nothing. */
 export interface AccountTasks {
-  /** Open tasks by the key of their due entry. */
+  /** Due entries of tasks, by key. */
+  readonly due: Map<string, DueEntry>;
+  /** Open tasks that the run has read, by the key of their due entry. */
   readonly open: Map<string, OpenTask>;
+  /** The first check of a task, epoch ms; undefined: it is not computed yet. */
+  nextCheckAt: number | undefined;
   /** No list before this time, epoch ms. */
   nextListAt: number;
   /** Pages of the last list of open tasks; other clients' tasks are on them too. */
@@ -42,7 +47,9 @@ export interface AccountTasks {
 }
 
 export const noTasks = (): AccountTasks => ({
+  due: new Map(),
   open: new Map(),
+  nextCheckAt: undefined,
   nextListAt: 0,
   pages: 1,
   refused: new Set(),

@@ -5,21 +5,19 @@ import {
   readLease,
   takeLease,
 } from "../../ledger/lease.ts";
-import type { DueEntry } from "../../platform/ports/ledger.ts";
 import { type AccountRounds, createAccountRounds } from "./account-rounds.ts";
+import { createEntryWork, type EntryWork, type PollerDeps, within } from "./entry-work.ts";
 import {
   beginRun,
-  createEntryWork,
   createPollerMemory,
-  type EntryWork,
-  freeAt,
-  isTaskKey,
-  keepDue,
-  type PollerDeps,
+  entryCount,
+  forgetEntries,
+  nextCheckAt,
+  nextQueryFrom,
   type PollerMemory,
   readyAt,
-  within,
-} from "./due-entries.ts";
+  takeEntries,
+} from "./poller-memory.ts";
 
 /** The period of the schedule. A run knows what is due until the next tick. */
 const HORIZON_MS = 60_000;
@@ -72,22 +70,33 @@ interface Run {
   readonly work: EntryWork;
 }
 
-const nextReadyAt = (entries: readonly DueEntry[], memory: PollerMemory): number =>
-  entries.reduce((next, entry) => Math.min(next, readyAt(entry, memory)), Number.POSITIVE_INFINITY);
+const earliest = (instants: Iterable<number>): number => {
+  let first = Number.POSITIVE_INFINITY;
+  for (const at of instants) first = Math.min(first, at);
+  return first;
+};
 
-const queryDue = async (
-  { ledger, clock }: PollerDeps,
-  memory: PollerMemory,
-): Promise<readonly DueEntry[]> => {
-  memory.queriedAt = clock.now();
+/** When the first entry is ready, epoch ms; Infinity: none is. */
+const nextReadyAt = (memory: PollerMemory): number => {
+  const { others, accounts } = memory;
+  return Math.min(
+    earliest([...others.values()].map((entry) => readyAt(entry, memory))),
+    earliest([...accounts.values()].map((account) => nextCheckAt(account, memory))),
+  );
+};
+
+/** Reads the due index: what may be new since the last query, or the whole shard. */
+const queryDue = async ({ ledger, clock }: PollerDeps, memory: PollerMemory): Promise<void> => {
+  const now = clock.now();
+  const from = nextQueryFrom(memory, now);
   memory.hasNews = false;
   const entries = await ledger.listDue(
-    memory.queriedAt + HORIZON_MS,
+    now + HORIZON_MS,
     Number.POSITIVE_INFINITY,
     memory.shard,
+    from,
   );
-  keepDue(memory, entries);
-  return entries;
+  takeEntries(memory, entries, { now, ...(from !== undefined && { from }) });
 };
 
 /** Sleeps until an entry is ready (epoch ms), or a round or an entry ends, for at most a second. */
@@ -105,60 +114,53 @@ const rest = async ({ deps, budget, rounds, work }: Run, next: number): Promise<
  * Begins everything that is ready, or waits for the next entry. Does not wait for a provider.
  * @returns whether anything is left for this run
  */
-const step = async (run: Run, entries: readonly DueEntry[]): Promise<boolean> => {
+const step = async (run: Run): Promise<boolean> => {
   const { deps, budget, memory, lease, rounds, work } = run;
-  const free = entries.filter(({ key }) => !(isTaskKey(key) ? rounds : work).isHeld(key));
+  const others = [...memory.others.values()].filter(({ key }) => !work.isHeld(key));
   const now = deps.clock.now();
-  const next = nextReadyAt(free, memory);
+  const next = Math.min(
+    rounds.nextBegin(),
+    earliest(others.map((entry) => readyAt(entry, memory))),
+  );
   const isBusy = rounds.isUnderWay() || work.isUnderWay();
   if (!isBusy && next >= Math.min(now + WORTH_WAITING_MS, budget.endsAt)) return false;
   if (next > now) await rest(run, next);
   else {
-    const ready = free.filter((entry) => readyAt(entry, memory) <= now);
-    const mayBeChecked = free.filter((each) => isTaskKey(each.key) && freeAt(each, memory) <= now);
-    rounds.begin(
-      ready.filter(({ key }) => isTaskKey(key)),
-      mayBeChecked,
-    );
-    const others = ready.filter(({ key }) => !isTaskKey(key));
-    if (others.length > 0 && (await lease.claim())) await work.handle(others);
+    rounds.begin();
+    const ready = others.filter((entry) => readyAt(entry, memory) <= now);
+    if (ready.length > 0 && (await lease.claim())) await work.handle(ready);
   }
   rounds.endLate();
   return true;
 };
 
-/**
- * Handles due entries, and those that become due, until the budget ends or no entry is ready soon.
- * @returns the entries of the last query
- */
+/** Handles due entries, and those that become due, until the budget ends or no entry is ready soon. */
 const drain = async (
   deps: PollerDeps,
   budget: PollBudget,
   memory: PollerMemory,
-  { first, lease }: { readonly first: readonly DueEntry[]; readonly lease: HeldLease },
-): Promise<readonly DueEntry[]> => {
+  lease: HeldLease,
+): Promise<void> => {
   const hasTime = (): boolean => !budget.signal.aborted && deps.clock.now() < budget.endsAt;
   const rounds = createAccountRounds(deps, memory, { signal: budget.signal, claim: lease.claim });
   const work = createEntryWork(deps, memory, hasTime);
   const run: Run = { deps, budget, memory, lease, rounds, work };
-  let entries = first;
   try {
     while (hasTime()) {
-      const isLeft = await step(run, entries);
+      const isLeft = await step(run);
       // What was handled may have made something else due.
       if (!isLeft && !memory.hasNews) break;
       // Another run is at work, and changes what this one remembers.
       if (!(await lease.renew())) {
-        memory.accounts.clear();
+        forgetEntries(memory);
         break;
       }
       const isOld = deps.clock.now() >= memory.queriedAt + QUERY_PAUSE_MS;
-      if (!isLeft || isOld) entries = await queryDue(deps, memory);
+      if (!isLeft || isOld) await queryDue(deps, memory);
     }
   } finally {
     await within(deps.clock, STOP_MS, Promise.all([rounds.stop(), work.allEnded()]));
   }
-  return entries;
 };
 
 /** What the next run has to know, if it is in another process. */
@@ -205,31 +207,22 @@ const wakeNextRun = async (
  * if the run found its end unpublished. A due time of 0 means "at once" and has no start, so it does
  * not count.
  */
-const lagSeconds = (
-  entries: readonly DueEntry[],
-  { unpublishedSince }: PollerMemory,
-  now: number,
-): number => {
-  const oldest = entries.find(({ key, dueAt }) => dueAt > 0 && !isTaskKey(key));
-  let since = oldest?.dueAt ?? now;
-  for (const at of unpublishedSince.values()) since = Math.min(since, at);
-  return Math.max(0, now - since) / 1000;
-};
+const lagSeconds = ({ unpublishedSince }: PollerMemory, oldestDueAt: number, now: number): number =>
+  Math.max(0, now - Math.min(oldestDueAt, earliest(unpublishedSince.values()))) / 1000;
+
+/** Due time of the oldest entry that is no task, epoch ms; Infinity: there is none. */
+const oldestDueAt = ({ others }: PollerMemory): number =>
+  earliest([...others.values()].map(({ dueAt }) => dueAt || Number.POSITIVE_INFINITY));
 
 const drainWithLease = async (
   deps: PollerDeps,
   budget: PollBudget,
   memory: PollerMemory,
-  start: {
-    readonly first: readonly DueEntry[];
-    readonly lease: HeldLease;
-    readonly wakeAt: number | undefined;
-  },
+  { lease, wakeAt: promised }: { readonly lease: HeldLease; readonly wakeAt: number | undefined },
 ): Promise<void> => {
-  const { lease } = start;
   try {
-    const entries = await drain(deps, budget, memory, start);
-    const wakeAt = await wakeNextRun(deps, memory, nextReadyAt(entries, memory), start.wakeAt);
+    await drain(deps, budget, memory, lease);
+    const wakeAt = await wakeNextRun(deps, memory, nextReadyAt(memory), promised);
     await lease.release(noteOf(memory, wakeAt));
   } catch (error) {
     await lease.release();
@@ -266,19 +259,20 @@ export const pollDue = async (
   const wakeAt = promisedWake(note, memory, now);
   if (found && found.value.until > now) return leaveToHolder(deps, memory, wakeAt);
   beginRun(memory, now, by === memory.runner ? undefined : (note ?? {}));
-  const first = await queryDue(deps, memory);
-  const next = nextReadyAt(first, memory);
+  await queryDue(deps, memory);
+  const oldest = oldestDueAt(memory);
+  const next = nextReadyAt(memory);
   if (next < now + WORTH_WAITING_MS) {
     const request = { name: leaseName, by: memory.runner, durationMs: LEASE_MS };
-    const afterMs = first.length <= SMALL_RUN ? SMALL_RUN_MS : 0;
+    const afterMs = entryCount(memory) <= SMALL_RUN ? SMALL_RUN_MS : 0;
     const lease = await takeLease(deps, request, { found, afterMs });
     if (!lease) return leaveToHolder(deps, memory, wakeAt);
-    await drainWithLease(deps, budget, memory, { first, lease, wakeAt });
+    await drainWithLease(deps, budget, memory, { lease, wakeAt });
   } else {
     const nextWakeAt = await wakeNextRun(deps, memory, next, wakeAt);
     if (nextWakeAt !== wakeAt)
       await leaveNote(deps.ledger, leaseName, found, noteOf(memory, nextWakeAt));
   }
-  const value = lagSeconds(first, memory, now);
+  const value = lagSeconds(memory, oldest, now);
   deps.metrics.measure({ name: "LedgerLag", value, unit: "Seconds" }, ["PollerRan"]);
 };

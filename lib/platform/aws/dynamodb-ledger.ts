@@ -248,14 +248,15 @@ export const createDynamodbLedger = ({
     }
   },
 
-  async listDue(until, limit, shard) {
+  async listDue(until, limit, shard, from = Number.MIN_SAFE_INTEGER) {
     const queryShard = async (at: number): Promise<readonly DueEntry[]> => {
       const query = {
         TableName: tableName,
         IndexName: DUE_INDEX,
-        KeyConditionExpression: "due = :due AND dueAt <= :until",
+        KeyConditionExpression: "due = :due AND dueAt BETWEEN :from AND :until",
         ExpressionAttributeValues: {
           ":due": { S: duePartition(at) },
+          ":from": { N: String(from) },
           ":until": { N: String(until) },
         },
       };

@@ -87,8 +87,14 @@ export interface Ledger {
    * more are due; Infinity: all. Eventually consistent: an entry may be stale or missing for a moment, so re-read an item
    * before you act on it.
    * @param shard of the due index, from 0 to `MAX_SHARDS - 1`; default: all
+   * @param from leaves out items that are due before this instant, epoch ms; default: none
    */
-  listDue(until: number, limit: number, shard?: number): Promise<readonly DueEntry[]>;
+  listDue(
+    until: number,
+    limit: number,
+    shard?: number,
+    from?: number,
+  ): Promise<readonly DueEntry[]>;
   /**
    * Lists at most `limit` items of one partition in descending order of `sort`; fewer only at the end
    * of the partition. Eventually consistent.

@@ -98,8 +98,12 @@ const query = (limit: number, from?: object) => ({
   body: {
     TableName: "ledger",
     IndexName: "due",
-    KeyConditionExpression: "due = :due AND dueAt <= :until",
-    ExpressionAttributeValues: { ":due": { S: "due" }, ":until": { N: "1000" } },
+    KeyConditionExpression: "due = :due AND dueAt BETWEEN :from AND :until",
+    ExpressionAttributeValues: {
+      ":due": { S: "due" },
+      ":from": { N: String(Number.MIN_SAFE_INTEGER) },
+      ":until": { N: "1000" },
+    },
     Limit: limit,
     ...(from && { ExclusiveStartKey: from }),
   },

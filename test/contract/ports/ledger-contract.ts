@@ -227,6 +227,24 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
         ]);
     });
 
+    test("lists the items that are due from one instant to another, both included", async () => {
+      const ledger = await openForTest();
+      for (const dueAt of [0, 9, 10, 11, 20, 21])
+        await ledger.write(item(`task#${dueAt}`, 1, { dueAt }));
+
+      await expect
+        .poll(() => ledger.listDue(20, 10, 0, 10))
+        .toEqual([
+          { key: "task#10", dueAt: 10 },
+          { key: "task#11", dueAt: 11 },
+          { key: "task#20", dueAt: 20 },
+        ]);
+      expect(await ledger.listDue(20, 2, 0, 9.5)).toEqual([
+        { key: "task#10", dueAt: 10 },
+        { key: "task#11", dueAt: 11 },
+      ]);
+    });
+
     test("lists no more than the limit, and the earliest items", async () => {
       const ledger = await openForTest();
       for (const dueAt of [5, 3, 1, 4, 2]) await ledger.write(item(`task#${dueAt}`, 1, { dueAt }));

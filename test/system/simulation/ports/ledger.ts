@@ -36,16 +36,16 @@ export const hostileLedger = (
       // The SDK repeats a write without an answer, and conflicts with its own version.
       return kind === "write retried" ? "conflict" : answer;
     }),
-  listDue: (until, limit, shard) =>
+  listDue: (until, limit, shard, from = Number.NEGATIVE_INFINITY) =>
     sandbox.call("ledger.listDue", LIST_KINDS, async (kind, place) => {
       if (kind === "query fails") throw new Error("query failed");
       const entries =
         kind === "query stale"
           ? history
               .before(chance.between(`stale ${place}`, 1, 8), shard)
-              .filter(({ dueAt }) => dueAt <= until)
+              .filter(({ dueAt }) => dueAt >= from && dueAt <= until)
               .slice(0, limit)
-          : await ledger.listDue(until, limit, shard);
+          : await ledger.listDue(until, limit, shard, from);
       return kind === "query incomplete"
         ? entries.filter(({ key }) => chance.happens(`shown ${place} ${key}`, 0.5))
         : entries;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { pollDue, pollerLease } from "../../../../lib/engine/poller/poll.ts";
 import {
   createPollerMemory,
   type PollerMemory,
-} from "../../../../lib/engine/poller/due-entries.ts";
-import { pollDue, pollerLease } from "../../../../lib/engine/poller/poll.ts";
+} from "../../../../lib/engine/poller/poller-memory.ts";
 import { takeLease } from "../../../../lib/ledger/lease.ts";
 import { createFaults } from "../../../support/faults.ts";
 import { json, scriptProvider } from "../../../support/provider.ts";
