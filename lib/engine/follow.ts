@@ -15,12 +15,9 @@ import { fail, isSmall, succeed } from "./command-events.ts";
 import { recordTaskEnd, tasksRecorded } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
 import { changeCommand, finishCommand, leaveTasks } from "./finish.ts";
-import { markShared, type Task, taskKey, tasks } from "./task.ts";
+import { FIRST_CHECK_MS, markShared, type Task, taskKey, tasks } from "./task.ts";
 
 type TaskEnd = NonNullable<FollowedTask["end"]>;
-
-/** The shortest background work takes seconds; an earlier check would find nothing. */
-const FIRST_CHECK_MS = 2_000;
 
 /** Writes the item of one of the command's tasks. Repeatable. */
 const recordTask = async ({ ledger }: CommandDeps, task: Task): Promise<void> => {

@@ -46,6 +46,9 @@ export type Task = z.output<typeof taskSchema>;
 export type TaskEnd = Pick<EndedTaskState, "status" | "message" | "createdResources">;
 export type EndedTaskState = Extract<Task["state"], { told: boolean }>;
 
+/** The shortest background work takes seconds; an earlier check would find nothing. */
+export const FIRST_CHECK_MS = 2_000;
+
 /** A task keeps its due time until its command has its end, so that its entry in the due index never moves. */
 const dueAt = ({ state, lookAt }: Task): number | undefined =>
   state.status === "abandoned" || ("told" in state && state.told) ? undefined : lookAt;
@@ -71,6 +74,16 @@ export const isBeside = ({ followedBy, sharedAs }: TaskPlace): boolean =>
  */
 export const taskKey = (task: TaskPlace): string =>
   isBeside(task) ? `${task.account}/${task.id}/${task.command}` : `${task.account}/${task.id}`;
+
+/** The parts of the key of a task that one command started; undefined for an item beside another one. */
+export const splitTaskKey = (
+  key: string,
+): { readonly account: string; readonly id: string } | undefined => {
+  const [account, id, ...command] = key.split("/");
+  return account !== undefined && id !== undefined && command.length === 0
+    ? { account, id }
+    : undefined;
+};
 
 /** Records that the provider named the task in the reply to another command too. */
 export const markShared = (task: Task): Task =>

@@ -18,8 +18,10 @@ import {
   type AccountTasks,
   nextListAfter,
   type OpenTask,
+  openTask,
   pauseBeforeCheck,
   pauseBeforeList,
+  unreadTask,
 } from "./open-tasks.ts";
 import {
   markHandled,
@@ -33,6 +35,8 @@ import { depsOfTask, publishTaskEnd, recordAndPublishEnd } from "./task-end.ts";
 
 /** Number of tasks that are read, or recorded as ended, at the same time. */
 const MAX_AT_ONCE = 32;
+/** Number of items of open tasks that a round reads before it asks the provider. */
+const MAX_ITEMS_AT_ONCE = 100;
 /** Pause of tasks that were not read because the account was in trouble. */
 const SKIPPED_PAUSE_MS = 2_000;
 const NOTHING_SEEN: TaskReports = { reports: new Map(), isListed: false };
@@ -90,24 +94,21 @@ const applyReport = async (
  */
 const asSeenByFollower = (
   deps: CommandDeps,
-  task: Task,
+  { item }: OpenTask,
   report: TaskReport | undefined,
 ): TaskReport => {
   if (report === undefined) return { kind: "unseen" };
-  const { followedBy, account } = task;
-  const isHidden =
-    followedBy !== undefined &&
-    "project" in report &&
-    !deps.access.maySee(followedBy, account, report.project);
-  return isHidden ? { kind: "missing" } : report;
+  if (item?.value.followedBy === undefined || !("project" in report)) return report;
+  const { followedBy, account } = item.value;
+  return deps.access.maySee(followedBy, account, report.project) ? report : { kind: "missing" };
 };
 
 /** The ages of tasks by their ids, ms; of several commands that wait for one task, the newest counts. */
 const agesOf = (now: number, open: readonly OpenTask[]): ReadonlyMap<string, number> => {
   const ages = new Map<string, number>();
-  for (const { task } of open) {
-    const age = now - task.recordedAt;
-    ages.set(task.id, Math.min(ages.get(task.id) ?? age, age));
+  for (const { id, recordedAt } of open) {
+    const age = now - recordedAt;
+    ages.set(id, Math.min(ages.get(id) ?? age, age));
   }
   return ages;
 };
@@ -139,8 +140,36 @@ export interface AccountCheck {
 }
 
 /**
- * Returns the open tasks: those that the run remembers, and the others from the ledger. Publishes the end of a
- * task that ended before.
+ * Handles the item of a due task. Publishes the end of one that ended before.
+ * @returns the task, if it is open
+ */
+const takeItem = async (
+  deps: CommandDeps,
+  memory: PollerMemory,
+  entry: DueEntry,
+): Promise<OpenTask | undefined> => {
+  // An error after the read is logged with the task's command, which the key does not show.
+  let own = deps;
+  try {
+    const stored = await tasks.read(deps.ledger, splitKey(entry.key)[1]);
+    if (stored?.value.state.status === "open") return openTask(entry, stored);
+    if (stored) {
+      own = depsOfTask(deps, stored.value);
+      const { state } = stored.value;
+      if ("told" in state && !state.told) memory.unpublishedSince.set(entry.key, state.endedAt);
+      await publishTaskEnd(own, stored);
+    }
+    markHandled(memory, entry);
+  } catch (error) {
+    leaveDue(own, memory, entry.key, error);
+  }
+  return undefined;
+};
+
+/**
+ * Returns the open tasks, as the process remembers them, by their items, or by their due entries. A round reads a
+ * bounded number of items, the oldest first: of 100,000 open tasks, a new process would read for a minute. What is left
+ * is read when it has ended, or in a later round, because only the item shows that its deadline has passed.
  */
 const openTasksOf = async (
   deps: CommandDeps,
@@ -152,28 +181,24 @@ const openTasksOf = async (
     const { key } = entry;
     if (run.aborted) return;
     memory.notBefore.set(key, deps.clock.now() + PAUSE_AFTER_WORK_MS);
-    // An error after the read is logged with the task's command, which the key does not show.
-    let own = deps;
-    try {
-      const stored = await tasks.read(deps.ledger, splitKey(key)[1]);
-      if (!stored) return markHandled(memory, entry);
-      const { value: task, version } = stored;
-      const { state } = task;
-      if (state.status === "open") {
-        remembered.set(key, { key, task, version, checkAt: undefined, createdAt: undefined });
-        return;
-      }
-      own = depsOfTask(deps, task);
-      if ("told" in state && !state.told) memory.unpublishedSince.set(key, state.endedAt);
-      await publishTaskEnd(own, stored);
-      markHandled(memory, entry);
-    } catch (error) {
-      leaveDue(own, memory, key, error);
-    }
+    const known = remembered.get(key);
+    remembered.delete(key);
+    const task = await takeItem(deps, memory, entry);
+    if (task)
+      remembered.set(key, { ...task, checkAt: known?.checkAt, createdAt: known?.createdAt });
   };
+  let left = MAX_ITEMS_AT_ONCE;
+  const toRead: DueEntry[] = [];
+  for (const entry of entries) {
+    const known = remembered.get(entry.key);
+    if (known?.item) continue;
+    const unread = known ?? unreadTask(entry);
+    left -= 1;
+    if (unread && left < 0) remembered.set(entry.key, unread);
+    else toRead.push(entry);
+  }
   const limit = pLimit(MAX_AT_ONCE);
-  const unknown = entries.filter(({ key }) => !remembered.has(key));
-  await Promise.all(unknown.map((entry) => limit(() => readOne(entry))));
+  await Promise.all(toRead.map((entry) => limit(() => readOne(entry))));
   return entries.flatMap(({ key }) => remembered.get(key) ?? []);
 };
 
@@ -181,22 +206,27 @@ const openTasksOf = async (
 const checkOne = async (
   deps: CommandDeps,
   { memory, own }: { readonly memory: PollerMemory; readonly own: AccountTasks },
-  { key, task, version, createdAt: knownAt }: OpenTask,
+  known: OpenTask,
   report: TaskReport,
 ): Promise<void> => {
+  const { entry } = known;
+  const createdAt = (report.kind === "open" ? report.createdAt : undefined) ?? known.createdAt;
+  const needsItem = report.kind === "ended" || report.kind === "missing";
+  if (!known.item && !needsItem) {
+    own.open.set(entry.key, { ...known, createdAt });
+    return;
+  }
   // What follows may fail halfway; the next check then reads the item again.
-  own.open.delete(key);
+  own.open.delete(entry.key);
+  const task = known.item ? known : await takeItem(deps, memory, entry);
+  if (!task?.item) return;
+  const its = depsOfTask(deps, task.item.value);
   try {
-    const current = await applyReport(deps, { value: task, version }, report);
-    const { value } = current;
-    if (value.state.status !== "open") return markHandled(memory, { key, dueAt: task.lookAt });
-    const createdAt = (report.kind === "open" ? report.createdAt : undefined) ?? knownAt;
-    own.open.set(key, {
-      ...{ key, task: value, version: current.version, createdAt },
-      checkAt: undefined,
-    });
+    const item = await applyReport(its, task.item, report);
+    if (item.value.state.status !== "open") return markHandled(memory, entry);
+    own.open.set(entry.key, { ...known, item, createdAt });
   } catch (error) {
-    leaveDue(deps, memory, key, error);
+    leaveDue(its, memory, entry.key, error);
   }
 };
 
@@ -208,14 +238,15 @@ const planChecks = (
   { reports, isListed }: TaskReports,
 ): void => {
   const now = deps.clock.now();
-  const plannedAt = new Map(checked.map(({ key, checkAt }) => [key, checkAt ?? 0]));
-  const open = checked.flatMap(({ key }) => own.open.get(key) ?? []);
+  const plannedAt = new Map(checked.map(({ entry, checkAt }) => [entry.key, checkAt ?? 0]));
+  const open = checked.flatMap(({ entry }) => own.open.get(entry.key) ?? []);
   const pauses = pausesOf(agesOf(now, open), own, isListed, deps.random);
   if (isListed) own.nextListAt = nextListAfter(now, own.pages);
   for (const each of open) {
-    const { key, task } = each;
-    const report = reports.get(task.id);
-    const pause = report?.kind === "skipped" ? SKIPPED_PAUSE_MS : (pauses.get(task.id) ?? 0);
+    const { id } = each;
+    const { key } = each.entry;
+    const report = reports.get(id);
+    const pause = report?.kind === "skipped" ? SKIPPED_PAUSE_MS : (pauses.get(id) ?? 0);
     const planned = plannedAt.get(key) ?? 0;
     // A task that was not due, and was in no list, keeps its time.
     const checkAt = !report && planned > now ? planned : now + pause;
@@ -252,8 +283,8 @@ const checkOpenTasks = async (
   const limit = pLimit(MAX_AT_ONCE);
   const apply = async (each: OpenTask): Promise<void> => {
     if (run.aborted) return;
-    const report = asSeenByFollower(deps, each.task, seen.reports.get(each.task.id));
-    await checkOne(depsOfTask(deps, each.task), { memory, own }, each, report);
+    const report = asSeenByFollower(deps, each, seen.reports.get(each.id));
+    await checkOne(deps, { memory, own }, each, report);
   };
   await Promise.all(open.map((each) => limit(() => apply(each))));
   planChecks(deps, { memory, own }, open, seen);
@@ -273,6 +304,8 @@ export const checkTasks = async (
   try {
     await checkOpenTasks(deps, memory, check, open);
   } catch (error) {
-    for (const { key, task } of open) leaveDue(depsOfTask(deps, task), memory, key, error);
+    for (const { entry, item } of open) {
+      leaveDue(item ? depsOfTask(deps, item.value) : deps, memory, entry.key, error);
+    }
   }
 };

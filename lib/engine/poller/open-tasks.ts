@@ -1,6 +1,7 @@
+import type { Stored } from "../../ledger/record.ts";
 import type { DueEntry } from "../../platform/ports/ledger.ts";
 import type { Random } from "../../platform/ports/random.ts";
-import type { Task } from "../task.ts";
+import { FIRST_CHECK_MS, isBeside, splitTaskKey, type Task, tasks } from "../task.ts";
 
 /** The shortest pause between two checks of a task that is read by itself. */
 const MIN_PAUSE_MS = 4_300;
@@ -17,24 +18,48 @@ const SECOND_MS = 1_000;
 /** Spreads the checks of tasks and accounts that began together. */
 const JITTER_MS = 1_000;
 
-/** An open task in the memory of a run. */
+/** An open task in the memory of a process, as far as its item or its due entry shows it. */
 export interface OpenTask {
-  /** Key of its due entry. */
-  readonly key: string;
-  readonly task: Task;
-  /** Version of its item. */
-  readonly version: number;
+  readonly entry: DueEntry;
+  /** The provider's id. */
+  readonly id: string;
+  /** When it was recorded, epoch ms. */
+  readonly recordedAt: number;
+  /** Whether it may have begun long before its record, because the command did not start it alone. */
+  readonly isBeside: boolean;
+  /** Its item; undefined: the process has not read it. */
+  readonly item: Stored<Task> | undefined;
   /** Next check, epoch ms; undefined: this run has not checked it. */
   readonly checkAt: number | undefined;
   /** Its creation at the provider by the provider's clock, epoch ms; undefined: not seen in a list. */
   readonly createdAt: number | undefined;
 }
 
+const notChecked = { checkAt: undefined, createdAt: undefined };
+
+/** The open task of an item. */
+export const openTask = (entry: DueEntry, item: Stored<Task>): OpenTask => {
+  const { value: task } = item;
+  const { id, recordedAt } = task;
+  return { ...{ entry, id, recordedAt, item }, isBeside: isBeside(task), ...notChecked };
+};
+
+/** The task of a due entry whose item has not been read; undefined where the item has to be read. */
+export const unreadTask = (entry: DueEntry): OpenTask | undefined => {
+  const parts = splitTaskKey(entry.key.slice(tasks.itemKey("").length));
+  return (
+    parts && {
+      ...{ entry, id: parts.id, recordedAt: entry.dueAt - FIRST_CHECK_MS, item: undefined },
+      ...{ isBeside: false, ...notChecked },
+    }
+  );
+};
+
 /** What a run remembers of one account, so that a check without news reads and writes nothing. */
 export interface AccountTasks {
   /** Due entries of tasks, by key. */
   readonly due: Map<string, DueEntry>;
-  /** Open tasks that the run has read, by the key of their due entry. */
+  /** Open tasks by the key of their due entry. */
   readonly open: Map<string, OpenTask>;
   /** The first check of a task, epoch ms; undefined: it is not computed yet. */
   nextCheckAt: number | undefined;

@@ -175,7 +175,7 @@ const readLists = async (
   const { isComplete } = open;
   if (open.error) return { isComplete, trouble: troubleOf(open.error, "open", memory) };
   if (!isComplete || memory.refused.has("ended")) return { isComplete };
-  const gone = tasks.filter(({ task }) => !open.found.has(task.id));
+  const gone = tasks.filter(({ id }) => !open.found.has(id));
   const ended = await listEnded(account, gone, signal);
   for (const [id, record] of ended.found) reports.set(id, reportOf(record));
   return { isComplete, trouble: ended.error && troubleOf(ended.error, "ended", memory) };
@@ -192,7 +192,7 @@ export const readTasks = async (
   { memory, random, now }: { memory: AccountTasks; random: Random; now: number },
   signal: AbortSignal,
 ): Promise<TaskReports> => {
-  const ids = new Set(tasks.map(({ task }) => task.id));
+  const ids = new Set(tasks.map(({ id }) => id));
   const reports = new Map<string, TaskReport>();
   const lists = isListWorthIt(account, ids.size, memory, now)
     ? await readLists(account, tasks, memory, { reports, now, signal })
@@ -200,7 +200,7 @@ export const readTasks = async (
   const trouble = lists?.trouble;
   // What a complete list does not show has ended, and is read at once.
   const isDue = ({ checkAt = now }: OpenTask): boolean => lists?.isComplete || checkAt <= now;
-  const unread = [...new Set(tasks.filter(isDue).map(({ task }) => task.id))].filter(
+  const unread = [...new Set(tasks.filter(isDue).map(({ id }) => id))].filter(
     (id) => !reports.has(id),
   );
   if (trouble) for (const id of unread) reports.set(id, trouble);

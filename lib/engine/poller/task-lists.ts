@@ -3,7 +3,6 @@ import { listTasks, type TASK_STATES, type taskSchema } from "../../contract/tas
 import { epochMsOf } from "../../contract/values.ts";
 import type { Account } from "../../provider/accounts.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
-import { isBeside } from "../task.ts";
 import type { OpenTask } from "./open-tasks.ts";
 
 export type TaskRecord = z.output<typeof taskSchema>;
@@ -80,17 +79,18 @@ const readList = async (request: ListRequest): Promise<Listed> => {
 };
 
 /** Between which instants the task began by the provider's clock, epoch ms. */
-const creationOf = ({ task, createdAt }: OpenTask): readonly [from: number, to: number] =>
+const creationOf = ({
+  recordedAt,
+  isBeside,
+  createdAt,
+}: OpenTask): readonly [from: number, to: number] =>
   createdAt === undefined
-    ? [
-        task.recordedAt - (isBeside(task) ? BEGAN_BEFORE_MS : CLOCK_SKEW_MS),
-        task.recordedAt + CLOCK_SKEW_MS,
-      ]
+    ? [recordedAt - (isBeside ? BEGAN_BEFORE_MS : CLOCK_SKEW_MS), recordedAt + CLOCK_SKEW_MS]
     : [createdAt - PRECISION_MS, createdAt + PRECISION_MS];
 
 const timestampOf = (at: number): string => new Date(at).toISOString();
 const idsOf = (tasks: readonly OpenTask[]): ReadonlySet<string> =>
-  new Set(tasks.map(({ task }) => task.id));
+  new Set(tasks.map(({ id }) => id));
 
 /** Lists the account's tasks that still run; the list has no filter for ids. */
 export const listOpen = (
@@ -120,7 +120,7 @@ interface Window {
 const windowsOf = (tasks: readonly OpenTask[]): readonly Window[] => {
   const inOrder = tasks
     // The window of a task of another client that no list has shown would be a day.
-    .filter(({ task, createdAt }) => createdAt !== undefined || !isBeside(task))
+    .filter(({ isBeside, createdAt }) => createdAt !== undefined || !isBeside)
     .map((task) => ({ task, span: creationOf(task) }))
     .sort((a, b) => a.span[0] - b.span[0]);
   const windows: Window[] = [];

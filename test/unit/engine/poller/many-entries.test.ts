@@ -5,7 +5,7 @@ import {
   entryCount,
   type PollerMemory,
 } from "../../../../lib/engine/poller/poller-memory.ts";
-import { type Task, taskKey, tasks } from "../../../../lib/engine/task.ts";
+import { endTask, type Task, taskKey, tasks } from "../../../../lib/engine/task.ts";
 import { json, type SeenRequest, scriptProvider } from "../../../support/provider.ts";
 import { updateContainer } from "../../../support/requests.ts";
 import { createWorld, type World } from "../../../support/world.ts";
@@ -142,4 +142,53 @@ test("a process reads the whole shard after another one has run the poller", asy
 
   expect(queries.at(-1)).toBeUndefined();
   expect(entryCount(one)).toBe(MANY - 1);
+});
+
+/** Keys of the task items that are read in a run of a new process. */
+const itemsReadIn = async (memory: PollerMemory): Promise<readonly string[]> => {
+  const { read } = world.ledger;
+  const keys: string[] = [];
+  world.ledger.read = (key) => {
+    if (key.startsWith("task#")) keys.push(key);
+    return read(key);
+  };
+  await run(memory);
+  world.ledger.read = read;
+  return keys;
+};
+
+test("a new process follows open tasks without their items, which it reads by and by", async () => {
+  const memory = createPollerMemory("one");
+
+  const first = await itemsReadIn(memory);
+  await world.clock.advance(5_000);
+  const second = await itemsReadIn(memory);
+
+  expect(first).toHaveLength(100);
+  expect(second).toHaveLength(100);
+  expect(new Set([...first, ...second]).size).toBe(200);
+});
+
+test("the item of a task that has ended is read, whether the process knew it or not", async () => {
+  ended.add("t0");
+  ended.add(`t${MANY - 1}`);
+
+  const read = await itemsReadIn(createPollerMemory("one"));
+
+  expect(read).toHaveLength(101);
+  for (const id of ended) {
+    const item = await tasks.read(world.ledger, `local/${id}`);
+    expect(item?.value.state).toMatchObject({ status: "finished", told: true });
+  }
+});
+
+test("a task whose end was recorded, but not published, is completed without its item at hand", async () => {
+  ended.add(`t${MANY - 1}`);
+  const change = (task: Task) => endTask(task, { status: "finished" }, world.clock.now());
+  await tasks.update(world.ledger, `local/t${MANY - 1}`, change);
+
+  await run(createPollerMemory("one"));
+
+  const item = await tasks.read(world.ledger, `local/t${MANY - 1}`);
+  expect(item?.value.state).toMatchObject({ status: "finished", told: true });
 });
