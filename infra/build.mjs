@@ -164,6 +164,8 @@ const buildBench = async () => {
     entryPoints: [
       "cost/cost",
       "cost/cost-worker",
+      "million/million",
+      "million/million-worker",
       "sdk-poll/sdk-poll",
       "load",
       "subjects",

@@ -1,3 +1,4 @@
+import { createShards } from "../../../lib/engine/shards.ts";
 import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
 import { awsLimitsOf } from "../../../lib/local/aws-limits.ts";
 import { openCloud } from "../../../lib/local/cloud.ts";
@@ -70,6 +71,7 @@ export const openMeteredCloud = async (options: MeteredCloudOptions) => {
     ...{ clock, cloud, totals, provider, hold, following },
     random,
     cpu: createCpuMeter(),
+    shards: createShards(1),
     config: ownAccount("local", requestsPerSecond),
     meteredLedger: createLedgerLimits({ limits: unlimited, clock, onThrottled: () => {} }),
     store,

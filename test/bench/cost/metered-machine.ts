@@ -1,5 +1,4 @@
 import type { Context, SQSEvent } from "aws-lambda";
-import { createShards } from "../../../lib/engine/shards.ts";
 import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
 import { createImmortalMachine, type Machine } from "../../../lib/local/lambda.ts";
 import {
@@ -8,6 +7,7 @@ import {
   type FunctionName,
 } from "../../../lib/platform/deployment.ts";
 import type { Clock } from "../../../lib/platform/ports/clock.ts";
+import type { Shards } from "../../../lib/platform/ports/ledger.ts";
 import type { Metrics } from "../../../lib/platform/ports/metrics.ts";
 import type { Random } from "../../../lib/platform/ports/random.ts";
 import { createAccess } from "../../../lib/provider/access.ts";
@@ -32,11 +32,19 @@ const UNLIMITED = 1_000_000;
 
 const countedNowhere: Metrics = { count: () => {}, measure: () => {} };
 
+/** Time that an invocation took, ms. */
+export interface RunTime {
+  readonly cpuMs: number;
+  /** Virtual time of its calls and sleeps. */
+  readonly waitedMs: number;
+}
+
 /** What all machines share. */
 export interface MeteredSurroundings extends MeteredAws {
   readonly clock: VirtualClock;
   readonly random: Random;
-  readonly provider: Provider;
+  readonly provider: Pick<Provider, "fetch"> & { readonly apiKey: string };
+  readonly shards: Shards;
   /** Accounts with the rate limit of the poller. */
   readonly config: AccountsConfig;
   readonly totals: ReturnType<typeof createTotals>;
@@ -47,7 +55,7 @@ export interface MeteredSurroundings extends MeteredAws {
   readonly hold: { readonly isOn: boolean };
   /** Called at the begin and end of each invocation. */
   readonly begun: () => void;
-  readonly ended: () => void;
+  readonly ended: (run: RunTime) => void;
 }
 
 /** The invocation under way. */
@@ -130,7 +138,7 @@ export const startMeteredMachine = (
     fingerprintKey: "fingerprint-key",
     runner: name,
     leaseMs: ATTEMPT_LEASE_MS,
-    shards: createShards(1),
+    shards: around.shards,
   };
   const fetch = (request: Request): Promise<Response> => {
     if (isPoller) around.following.requests += 1;
@@ -149,7 +157,7 @@ export const startMeteredMachine = (
       config,
       {
         ...{ ...shared, fetch, environment: {}, attemptTimeoutMs: ATTEMPT_TIMEOUT_MS },
-        secrets: { read: () => Promise.reject(new Error("no secret is needed")) },
+        secrets: { read: async () => provider.apiKey },
       },
       own,
     ),
@@ -176,11 +184,13 @@ export const startMeteredMachine = (
     ];
   };
 
-  const settle = (event: unknown): void => {
+  const settle = (event: unknown): RunTime => {
     cpu.stop();
     attribution.end();
     record(isPoller ? "following" : "rest", ownUses(event));
+    const { ms: cpuMs } = account;
     account.ms = 0;
+    return { cpuMs, waitedMs: around.clock.now() - invocation.startedAt };
   };
 
   const metered =
@@ -192,8 +202,7 @@ export const startMeteredMachine = (
       try {
         return await handler(event, context);
       } finally {
-        settle(event);
-        around.ended();
+        around.ended(settle(event));
       }
     };
 
