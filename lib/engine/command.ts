@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { createdResourcesSchema } from "../contract/created-resources.ts";
 import { outboxSchema } from "../ledger/outbox.ts";
-import { recordKind } from "../ledger/record.ts";
+import { recordKind, storedJsonObject } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
 import { attemptSchema } from "./attempt-history.ts";
 
@@ -23,6 +23,12 @@ export const requestSchema = z.object({
   params: jsonRecord,
   query: jsonRecord,
   body: jsonRecord.optional(),
+});
+
+const storedRequestSchema = z.object({
+  params: storedJsonObject,
+  query: storedJsonObject,
+  body: storedJsonObject.optional(),
 });
 
 const problemSchema = z.object({ path: z.string(), rule: z.string() });
@@ -84,7 +90,7 @@ const stateSchema = z.discriminatedUnion("status", [
     outcome: z.enum(["done", "no-op", "dry-run"]).optional(),
     problems: z.array(problemSchema).optional(),
     /** The request that a dry run would have sent, without secrets. */
-    wouldSend: jsonRecord.optional(),
+    wouldSend: storedJsonObject.optional(),
     /** The tag that a guard read; null when there is none. */
     tag: seenTagSchema.nullable().optional(),
     tasks: z.array(followedTaskSchema),
@@ -104,12 +110,12 @@ const commandSchema = z.object({
   acceptedAt: z.int(),
   deadline: z.int(),
   /** Path parameters: they name the resource and hold no secret, so they stay after the end. */
-  params: jsonRecord,
-  request: requestSchema.optional(),
+  params: storedJsonObject,
+  request: storedRequestSchema.optional(),
   /** Ids of commands of the same sender that have to succeed first. */
   after: z.array(z.string()).optional(),
   /** Conditions on tags, as requested. */
-  guards: z.array(jsonRecord).optional(),
+  guards: z.array(storedJsonObject).optional(),
   /** Goes through every step without sending the request. */
   dryRun: z.boolean().optional(),
   /** The newest attempts; older ones are archived in items of their own. */

@@ -4,13 +4,13 @@ import { eventOf, type Fact, publish } from "../events/event.ts";
 import type { EventBus } from "../platform/ports/bus.ts";
 import type { JsonObject, Ledger } from "../platform/ports/ledger.ts";
 import type { Log } from "../platform/ports/log.ts";
-import { type RecordRules, recordKind } from "./record.ts";
+import { type RecordRules, recordKind, storedJsonObject } from "./record.ts";
 
 const detailSchema = z.record(z.string(), z.json());
 
 const outboxEventSchema = z.object({
   detailType: z.string(),
-  detail: detailSchema,
+  detail: storedJsonObject,
   time: z.int(),
   groupId: z.string(),
   deduplicationId: z.string(),
