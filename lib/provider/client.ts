@@ -226,13 +226,19 @@ export const createSend = (options: ProviderOptions): Send => {
 
   return async (operation, request, { apiKey: key, signal }) => {
     const answered = new AbortController();
-    const deadline = new AbortController();
-    void clock
-      .sleep(attemptTimeoutMs, answered.signal)
-      .then(() => answered.signal.aborted || deadline.abort());
-    const ended = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
+    // Follows `signal` by a listener: AbortSignal.any() costs several times as much.
+    const over = new AbortController();
+    const ended = over.signal;
+    const follow = (): void => over.abort(signal?.reason);
+    signal?.addEventListener("abort", follow, { once: true });
+    let isLate = false;
+    void clock.sleep(attemptTimeoutMs, answered.signal).then(() => {
+      if (answered.signal.aborted) return;
+      isLate = true;
+      over.abort();
+    });
     const stoppedBy = (): StoppedBy => {
-      if (deadline.signal.aborted) return "deadline";
+      if (isLate) return "deadline";
       return signal?.aborted ? "caller" : "network";
     };
     try {
@@ -248,6 +254,7 @@ export const createSend = (options: ProviderOptions): Send => {
       const { text } = body;
       throw refusalOf(operation, response, { text, redact, now: clock.now(), maxPauseMs });
     } finally {
+      signal?.removeEventListener("abort", follow);
       answered.abort("answered");
     }
   };
