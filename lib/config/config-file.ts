@@ -126,6 +126,15 @@ const distinct = (problems: readonly ConfigProblem[]): readonly ConfigProblem[] 
   ...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values(),
 ];
 
+/** Remembers the newest text with its reading: a job reads its config far more often than the config changes. */
+export const rememberingLast = <T>(read: (text: string) => T): ((text: string) => T) => {
+  let last: { readonly text: string; readonly result: T } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, result: read(text) };
+    return last.result;
+  };
+};
+
 const unreadable = (message: string, line?: number): ConfigProblem => ({
   path: "",
   rule: `not readable as YAML: ${message}`,

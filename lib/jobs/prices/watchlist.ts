@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ConfigReading, readConfig } from "../../config/config-file.ts";
+import { type ConfigReading, readConfig, rememberingLast } from "../../config/config-file.ts";
 import { previewInstancePrice } from "../../contract/instance-price.ts";
 import { getDdosPrice, getGpuClusterPrice, getK8sClusterPrice } from "../../contract/prices.ts";
 import type { PlacedProblem } from "../../contract/problem.ts";
@@ -121,12 +121,14 @@ export interface WatchlistItem {
 }
 
 /** Reads a watchlist, YAML or JSON; reports every mistake in it at once, with its line. */
-export const readWatchlist = (text: string): ConfigReading<readonly WatchlistItem[]> => {
-  const read = readConfig(watchlistSchema, text, crossFieldRules);
-  if (read.kind === "invalid") return read;
-  const items = read.value.items.flatMap((entry) => {
-    const order = orderOf(entry);
-    return order ? [{ name: entry.name, order }] : [];
-  });
-  return { kind: "valid", value: items };
-};
+export const readWatchlist = rememberingLast(
+  (text: string): ConfigReading<readonly WatchlistItem[]> => {
+    const read = readConfig(watchlistSchema, text, crossFieldRules);
+    if (read.kind === "invalid") return read;
+    const items = read.value.items.flatMap((entry) => {
+      const order = orderOf(entry);
+      return order ? [{ name: entry.name, order }] : [];
+    });
+    return { kind: "valid", value: items };
+  },
+);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Document } from "yaml";
 import * as z from "zod";
-import { type ConfigReading, readConfig } from "../../config/config-file.ts";
+import { type ConfigReading, readConfig, rememberingLast } from "../../config/config-file.ts";
 import type { PlacedProblem } from "../../contract/problem.ts";
 import { STORAGE_EVENT_LIMITS, STORAGE_EVENT_NAMES } from "../../contract/storage-events.ts";
 import { exactUint64, int64, oneOf, UINT64_RULE, unlimitedText } from "../../contract/values.ts";
@@ -158,10 +158,12 @@ const toConfig = (read: z.output<typeof thresholdConfigSchema>): ThresholdConfig
 };
 
 /** Reads a thresholds file, YAML or JSON; reports every mistake in it at once, with its line. */
-export const readThresholdConfig = (source: string): ConfigReading<ThresholdConfig> => {
-  const read = readConfig(thresholdConfigSchema, source, crossFieldRules);
-  return read.kind === "valid" ? { kind: "valid", value: toConfig(read.value) } : read;
-};
+export const readThresholdConfig = rememberingLast(
+  (source: string): ConfigReading<ThresholdConfig> => {
+    const read = readConfig(thresholdConfigSchema, source, crossFieldRules);
+    return read.kind === "valid" ? { kind: "valid", value: toConfig(read.value) } : read;
+  },
+);
 
 /** Limit under its field: bytes in the largest exact unit, a count as a number. */
 const writtenLimit = ({ name }: ActualThreshold, limit: string) => {
