@@ -49,7 +49,12 @@ export const createAccountRounds = (
   /** When each account's last round began, epoch ms. */
   const begunAt = new Map<string, number>();
   const stopped = new AbortController();
-  const run = AbortSignal.any([signal, stopped.signal]);
+  /** Made for the first round, because most runs have none. */
+  let anyRound: AbortSignal | undefined;
+  const endOfRun = (): AbortSignal => {
+    anyRound ??= AbortSignal.any([signal, stopped.signal]);
+    return anyRound;
+  };
   const isFull = (): boolean => rounds.size >= MAX_ACCOUNTS_AT_ONCE;
   const ends = (): readonly Promise<void>[] => [...rounds.values()].map(({ ended }) => ended);
 
@@ -63,6 +68,7 @@ export const createAccountRounds = (
 
   const beginRound = (account: string, entries: readonly DueEntry[]): void => {
     const over = new AbortController();
+    const run = endOfRun();
     const startRequests = (): AbortSignal => {
       round.requestsSince = deps.clock.now();
       return AbortSignal.any([run, over.signal]);
@@ -127,7 +133,7 @@ export const createAccountRounds = (
     nextEnd: () => Promise.race(ends()),
     /** Begins nothing new, and resolves when all rounds in progress are over. */
     stop(): Promise<unknown> {
-      stopped.abort();
+      if (rounds.size > 0) stopped.abort();
       return Promise.all(ends());
     },
   };
