@@ -48,6 +48,7 @@ const unitsOf = (bytes: number, unitBytes: number): number =>
 
 /** What a write needs to know of the item that it replaces. */
 interface Written {
+  readonly version: number;
   readonly bytes: number;
   readonly dueAt: number | undefined;
   readonly isListed: boolean;
@@ -144,6 +145,12 @@ export const createLedgerLimits = ({
     for (const { partition, units } of costs) writes.charge(partition, times * units);
   };
 
+  /** Bytes of an item that was read; those of the newest write are known. */
+  const bytesRead = (item: LedgerItem): number => {
+    const newest = written.get(item.key);
+    return newest?.version === item.version ? newest.bytes : itemBytes(item);
+  };
+
   const query = async <E>(
     at: Pick<Cost, "limit" | "partition">,
     ask: () => Promise<readonly E[]>,
@@ -165,15 +172,15 @@ export const createLedgerLimits = ({
       demand(reads, [{ partition: key, limit: "item reads" }]);
       reads.charge(key, 1);
       const item = await ledger.read(key);
-      const units = item === undefined ? 1 : unitsOf(itemBytes(item), READ_BYTES);
+      const units = item === undefined ? 1 : unitsOf(bytesRead(item), READ_BYTES);
       reads.charge(key, units - 1);
       onUsed({ limit: "item reads", units, key });
       return item;
     },
     async write(item) {
-      const { listing, dueAt } = item;
-      const next = { bytes: itemBytes(item), dueAt, isListed: listing !== undefined };
-      const previous = item.version === 1 ? undefined : written.get(item.key);
+      const { listing, dueAt, version } = item;
+      const next = { version, bytes: itemBytes(item), dueAt, isListed: listing !== undefined };
+      const previous = version === 1 ? undefined : written.get(item.key);
       const costs = costsOf(item, next, previous).filter(({ units }) => units > 0);
       demand(writes, costs);
       charge(costs, 1);

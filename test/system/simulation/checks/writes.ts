@@ -119,7 +119,8 @@ const isNewer: Rule = ({ item, previous }) => {
 
 /** The ambiguity window begins no earlier than the last request that may have taken effect left. */
 const isWindowWhole: Rule = ({ item, by }, { chronicle, plan, faults }) => {
-  const value = isOf(commands, item) ? uncertainSchema.safeParse(item.value).data : undefined;
+  if (!isOf(commands, item) || !("uncertain" in item.value)) return undefined;
+  const value = uncertainSchema.safeParse(item.value).data;
   // A suspended machine may send after its lease.
   const isSure =
     !plan.isSkewed &&

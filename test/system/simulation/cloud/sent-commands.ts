@@ -39,8 +39,9 @@ export const createSentCommands = (): SentCommands => {
 
   return {
     async note({ key, value }) {
+      if (!key.startsWith(PREFIX) || noted.has(key)) return;
       const command = identitySchema.safeParse(value).data;
-      if (!key.startsWith(PREFIX) || noted.has(key) || !command) return;
+      if (!command) return;
       noted.add(key);
       const operation = commandedOperation(command.operation);
       if (operation.kind !== "mutation") return;
