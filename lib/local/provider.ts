@@ -35,6 +35,8 @@ export type ProviderChoice =
       readonly requestsPerSecond?: number | undefined;
       /** Default: 127.0.0.1 only. */
       readonly reach?: Reach | undefined;
+      /** Whether this process runs the service only. */
+      readonly ownProcess?: boolean | undefined;
       /** Absent: none. */
       readonly faults?: FaultChoice | undefined;
       /** Opens the controls under `/_skyhook/` of the service; absent: there are none. */
@@ -136,6 +138,7 @@ const openEmbedded = async (
         log.error("internal error of the service", { requestId, errorMessage: error.message }),
       port: choice.port,
       reach: choice.reach,
+      ownProcess: choice.ownProcess,
       controlToken: choice.controlToken,
       faults: choice.faults,
     });

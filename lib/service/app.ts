@@ -1,11 +1,14 @@
 import { type Context, Hono } from "hono";
+import { type Router, UnsupportedPathError } from "hono/router";
+import { RegExpRouter } from "hono/router/reg-exp-router";
+import { TrieRouter } from "hono/router/trie-router";
 import { formatWireJson, parseRequestJson } from "../contract/json.ts";
 import { type Endpoint, familyOf } from "../contract/operation.ts";
 import { epochMsOf } from "../contract/values.ts";
 import { authenticate, type FindKey, RETRY_AFTER_SECONDS } from "./admission.ts";
 import { createDocs, DOCS_PATHS } from "./docs.ts";
 import { errorBody, fault, invalid, notFound, RefusedError } from "./errors.ts";
-import { notJson, readJson } from "./request-body.ts";
+import { mayHaveBody, notJson, readJson } from "./request-body.ts";
 import type { RequestNotes } from "./request-log.ts";
 import { queryOf, type RawValues } from "./request-values.ts";
 import type { MountedRoute } from "./routes.ts";
@@ -33,13 +36,36 @@ const readBody = (request: Request): Promise<unknown> =>
 
 type Env = { Bindings: RequestNotes };
 
+/**
+ * One expression for all paths, which takes a fifth of the time of hono's choice, a tree. The few paths that it refuses,
+ * because a literal and a parameter have one position, are in a tree. No path is in both.
+ */
+const createRouter = <T>(): Router<T> => {
+  const [expression, tree] = [new RegExpRouter<T>(), new TrieRouter<T>()];
+  return {
+    name: "expression-and-tree",
+    add(method, path, handler) {
+      try {
+        expression.add(method, path, handler);
+      } catch (error) {
+        if (!(error instanceof UnsupportedPathError)) throw error;
+        tree.add(method, path, handler);
+      }
+    },
+    match(method, path) {
+      const found = expression.match(method, path);
+      return found[0].length > 0 ? found : tree.match(method, path);
+    },
+  };
+};
+
 export interface AppDependencies {
   readonly routes: readonly MountedRoute[];
   readonly findKey: FindKey;
   /** Throws 429 for a caller above its rate limit. */
   readonly admit: (caller: KeyRecord) => void;
   readonly newId: () => string;
-  /** Runs a route for a caller, after advancing all due tasks. */
+  /** Runs a route for a caller, after advancing all due tasks. Returns a promise only if it has to wait. */
   readonly run: (route: Route, raw: RawValues, caller: KeyRecord) => unknown;
   /** Receives every fault of the service. The caller only sees status 500 and the request id. */
   readonly onFault: (error: Error, requestId: string) => void;
@@ -118,7 +144,7 @@ const refuse = (context: Context, error: RefusedError, requestId: string): Respo
  */
 export const createApp = (dependencies: AppDependencies): Hono<Env> => {
   const { routes, findKey, admit, newId, run, onFault } = dependencies;
-  const app = new Hono<Env>();
+  const app = new Hono<Env>({ router: createRouter() });
   const methodsAt = createMethodFinder([
     ...routes.map(({ endpoint }) => endpoint),
     ...DOCS_PATHS.map((path) => ({ method: "GET" as const, path })),
@@ -131,24 +157,31 @@ export const createApp = (dependencies: AppDependencies): Hono<Env> => {
   };
 
   const mount = ({ endpoint, route }: MountedRoute): void => {
-    // One handler without middleware: hono calls it directly, which is faster than a composed chain.
-    app.on(
-      endpoint.method,
-      endpoint.path.replace(/\{(\w+)\}/g, ":$1"),
-      async (context): Promise<Response> => {
-        const { req } = context;
-        context.env.path = req.path;
-        context.env.operation = route.id;
-        const body = await readBody(req.raw);
-        const caller = identify(context);
-        if (endpoint.deprecated) announceDeprecation(context, endpoint.deprecated);
-        const values = { params: req.param(), query: queryOf(req.url), body };
-        const reply = await run(route, values, caller);
-        return reply === undefined
-          ? context.body(null, 204)
-          : context.body(formatWireJson(reply), 200, JSON_TYPE);
-      },
-    );
+    const path = endpoint.path.replace(/\{(\w+)\}/g, ":$1");
+    const respond = (context: Context, reply: unknown): Response =>
+      reply === undefined
+        ? context.body(null, 204)
+        : context.body(formatWireJson(reply), 200, JSON_TYPE);
+    const answer = (context: Context, body: unknown): Response | Promise<Response> => {
+      const { req } = context;
+      const caller = identify(context);
+      if (endpoint.deprecated) announceDeprecation(context, endpoint.deprecated);
+      const values = { params: req.param(), query: queryOf(req.url), body };
+      const reply = run(route, values, caller);
+      return reply instanceof Promise
+        ? reply.then((settled) => respond(context, settled))
+        : respond(context, reply);
+    };
+    // One handler without middleware: hono calls it directly, which is faster than a composed chain. A read answers
+    // without a promise: the HTTP adapter then needs none either, nor a listener for an aborted request.
+    app.on(endpoint.method, path, (context): Response | Promise<Response> => {
+      const { req, env } = context;
+      env.path = req.path;
+      env.operation = route.id;
+      return mayHaveBody(req.raw)
+        ? readBody(req.raw).then((body) => answer(context, body))
+        : answer(context, undefined);
+    });
   };
 
   app.route("/", createDocs());

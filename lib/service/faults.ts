@@ -59,6 +59,8 @@ export interface Faults {
   /** Returns false for an unknown id. */
   remove(id: string): boolean;
   clear(): void;
+  /** Reports whether no request is struck or delayed, so that `handle` would only pass them on. */
+  isIdle(): boolean;
   /**
    * Handles a request with `send`, or as a rule says.
    * @throws LostConnection when the connection ends without a reply
@@ -142,8 +144,9 @@ export const createFaults = (options: FaultsOptions): Faults => {
       return at >= 0;
     },
     clear: () => void rules.splice(0),
+    isIdle: () => rules.length === 0 && !latency,
     handle: async (request, send, notes = {}) => {
-      const operation = rules.length > 0 || latency ? operationOf(request) : undefined;
+      const operation = operationOf(request);
       if (operation === undefined) return send();
       notes.operation = operation;
       // Decided at arrival: the latency may change the order in which requests are handled.

@@ -21,6 +21,8 @@ export interface OpenServiceOptions extends Omit<ServiceOptions, "faults" | "onR
   readonly port: number;
   /** Default: 127.0.0.1 only. */
   readonly reach?: Reach | undefined;
+  /** Whether the process runs this service only, so that the HTTP adapter may replace its global classes. */
+  readonly ownProcess?: boolean | undefined;
   /** Absent: none. */
   readonly faults?: FaultChoice | undefined;
   /** Opens the controls under `/_skyhook/`; absent: these paths are unknown, like any other. */
@@ -28,7 +30,7 @@ export interface OpenServiceOptions extends Omit<ServiceOptions, "faults" | "onR
 }
 
 /** A service with its controls that listens at a port. */
-export interface OpenService extends Pick<Service, "accepts" | "fetch" | "inspect"> {
+export interface OpenService extends Pick<Service, "accepts" | "answer" | "fetch" | "inspect"> {
   /** Base URL, without a trailing slash. */
   readonly url: string;
   /** The clock of the service. */
@@ -55,15 +57,17 @@ export const openService = async (options: OpenServiceOptions): Promise<OpenServ
     controlToken === undefined
       ? undefined
       : createControlApp({ control, token: controlToken, newId: () => random.uuid(), onFault });
-  const fetch: Service["fetch"] = async (request) =>
+  const answer: Service["answer"] = (request) =>
     controlApp && new URL(request.url).pathname.startsWith(`${CONTROL_PATH}/`)
       ? controlApp.fetch(request)
-      : service.fetch(request);
-  const served = await serve({ ...service, fetch }, options.port, options.reach);
+      : service.answer(request);
+  const { port, reach, ownProcess } = options;
+  const served = await serve({ ...service, fetch: answer }, port, { ...reach, ownProcess });
   return {
     ...service,
     url: served.url,
-    fetch,
+    answer,
+    fetch: async (request) => answer(request),
     clock,
     control,
     async close() {

@@ -44,13 +44,18 @@ export const mustBeJson = (): RefusedError =>
 export const notJson = (position = ""): RefusedError =>
   invalid({ body: [`must be valid JSON in UTF-8, at most 200 levels deep${position}`] });
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 const decode = (bytes: Uint8Array): string => {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     throw notJson();
   }
 };
+
+/** Reports whether a request may have a body. RFC 9110 gives a body no meaning in the other methods. */
+export const mayHaveBody = ({ method }: Request): boolean => method !== "GET" && method !== "HEAD";
 
 /**
  * Reads and parses the JSON body of a request; undefined without a body.
@@ -62,8 +67,7 @@ export const readJson = async <T>(
   maxBytes: number,
   parse: (text: string) => T,
 ): Promise<T | undefined> => {
-  // RFC 9110 gives a body no meaning in these methods.
-  if (request.method === "GET" || request.method === "HEAD") return undefined;
+  if (!mayHaveBody(request)) return undefined;
   const bytes = await readBytes(request, maxBytes);
   if (bytes.byteLength === 0) return undefined;
   if (!isJson(request.headers.get("content-type"))) throw mustBeJson();

@@ -5,13 +5,27 @@ import { type InvalidFields, invalid } from "./errors.ts";
 
 const NO_QUERY: ReadonlyMap<string, readonly string[]> = new Map();
 
+/** Fields of a query without escapes, which need no decoder: a fraction of the time of `URLSearchParams`. */
+const plainFields = (query: string): readonly (readonly [string, string])[] =>
+  query
+    .split("&")
+    .filter((field) => field !== "")
+    .map((field) => {
+      const at = field.indexOf("=");
+      return at < 0 ? [field, ""] : [field.slice(0, at), field.slice(at + 1)];
+    });
+
 /** The query of a URL: values by name, in order. */
 export const queryOf = (url: string): ReadonlyMap<string, readonly string[]> => {
   const start = url.indexOf("?");
   if (start < 0) return NO_QUERY;
+  const end = url.indexOf("#", start);
+  const text = url.slice(start + 1, end < 0 ? undefined : end);
   const query = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(url.slice(start).split("#")[0])) {
-    query.set(name, [...(query.get(name) ?? []), value]);
+  for (const [name, value] of /[%+]/.test(text) ? new URLSearchParams(text) : plainFields(text)) {
+    const values = query.get(name);
+    if (values) values.push(value);
+    else query.set(name, [value]);
   }
   return query;
 };
@@ -62,10 +76,14 @@ const createTextReader = (schema: z.ZodObject) => {
       field instanceof z.ZodType ? [[name, readerOf(field)]] : [],
     ),
   );
-  return (fields: Iterable<readonly [string, readonly string[]]>): unknown => {
-    // Without a prototype, a field named __proto__ is an ordinary field.
-    const values: Record<string, unknown> = Object.create(null);
-    for (const [name, texts] of fields) values[name] = readers.get(name)?.(texts) ?? texts;
+  return (fields: ReadonlyMap<string, readonly string[]>): unknown => {
+    const values: Record<string, unknown> = {};
+    for (const [name, texts] of fields) {
+      const value = readers.get(name)?.(texts) ?? texts;
+      // An assignment would set the prototype.
+      if (name === "__proto__") Object.defineProperty(values, name, { value, enumerable: true });
+      else values[name] = value;
+    }
     return values;
   };
 };
@@ -79,6 +97,9 @@ export interface RawValues {
 
 /** Reports whether there is no body. Many clients send an empty object with every POST, so it counts as none. */
 const isNothing = (body: unknown): boolean => body === undefined || isDeepStrictEqual(body, {});
+
+const oneEach = (params: Readonly<Record<string, string>>): ReadonlyMap<string, string[]> =>
+  new Map(Object.entries(params).map(([name, text]) => [name, [text]]));
 
 type Part = "path" | "query" | "body";
 
@@ -112,8 +133,7 @@ export const createValueReader = <
   const readQuery = createTextReader(schemas.query);
   const takesNoBody = schemas.body instanceof z.ZodUndefined;
   return (raw: RawValues) => {
-    const pathTexts = Object.entries(raw.params).map(([name, text]) => [name, [text]] as const);
-    const params = schemas.params.safeParse(readParams(pathTexts));
+    const params = schemas.params.safeParse(readParams(oneEach(raw.params)));
     const query = schemas.query.safeParse(readQuery(raw.query));
     const body = schemas.body.safeParse(takesNoBody && isNothing(raw.body) ? undefined : raw.body);
     if (!params.success || !query.success || !body.success) {

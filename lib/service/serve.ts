@@ -5,7 +5,17 @@ import { CutReply, LostConnection } from "./fault-replies.ts";
 import { LOOPBACK, type Reach, urlHost } from "./reach.ts";
 import type { Service } from "./service.ts";
 
-export type HttpApp = Pick<Service, "fetch" | "refuseHost" | "refuseUnreadable">;
+export interface HttpApp extends Pick<Service, "refuseHost" | "refuseUnreadable"> {
+  readonly fetch: Service["answer"];
+}
+
+interface ServeOptions extends Reach {
+  /**
+   * Replaces the global `Request` and `Response` by faster classes of the HTTP adapter, which halves the CPU time of a
+   * small request. For a process that runs nothing else: these globals are those of all its code.
+   */
+  readonly ownProcess?: boolean | undefined;
+}
 
 const LOOPBACK_HOSTS = [LOOPBACK, "localhost", "[::1]"];
 
@@ -16,9 +26,12 @@ const LOOPBACK_HOSTS = [LOOPBACK, "localhost", "[::1]"];
  */
 const createHostCheck = (hosts: readonly string[]) => {
   const known = new Set(hosts);
-  return (request: Request): boolean =>
-    known.has((request.headers.get("host") ?? "").toLowerCase().replace(/:\d*$/, "")) &&
-    known.has(new URL(request.url).hostname);
+  return ({ headers, url }: Request): boolean => {
+    const host = headers.get("host") ?? "";
+    if (!known.has(host.toLowerCase().replace(/:\d*$/, ""))) return false;
+    // A URL that begins with the known name needs no parser.
+    return url.startsWith(`http://${host}/`) || known.has(new URL(url).hostname);
+  };
 };
 
 /** Destroys the connection of a request whose reply a fault loses. Rethrows every other error. */
@@ -52,7 +65,7 @@ export interface ServedService {
 export const serve = async (
   app: HttpApp,
   port: number,
-  { address = LOOPBACK, allowedHosts = [] }: Reach = {},
+  { address = LOOPBACK, allowedHosts = [], ownProcess = false }: ServeOptions = {},
 ): Promise<ServedService> => {
   const host = urlHost(address);
   const hosts = [
@@ -63,12 +76,15 @@ export const serve = async (
     (request, bindings) => {
       if (!isAllowed(request)) return app.refuseHost(request, hosts);
       const http = bindings as HttpBindings;
-      return app.fetch(request).then(
-        (reply) => sendCut(reply, http),
+      const reply = app.fetch(request);
+      // Faults answer by promises only.
+      if (!(reply instanceof Promise)) return reply;
+      return reply.then(
+        (settled) => sendCut(settled, http),
         (error) => endConnection(error, http),
       );
     },
-    { overrideGlobalObjects: false, errorHandler: app.refuseUnreadable },
+    { overrideGlobalObjects: ownProcess, errorHandler: app.refuseUnreadable },
   );
   const server = createServer(listener);
   await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,3 @@
-import pLimit from "p-limit";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { createKeyring, createRateLimit } from "./admission.ts";
@@ -49,6 +48,8 @@ export interface Service {
    * `fetch`.
    */
   fetch(request: Request): Promise<Response>;
+  /** As `fetch`, but without a promise where nothing has to be waited for, as in most reads. */
+  answer(request: Request): Promise<Response> | Response;
   /** Responds 403 to a request with a `Host` header that is none of the given names. */
   refuseHost(request: Request, hosts: readonly string[]): Response;
   /** Responds 400 to bytes that are not a valid request, such as one with an invalid host. */
@@ -86,6 +87,16 @@ const keyForEverything = (apiKey: string, records: RecordReader): KeyRecord => {
   };
 };
 
+/** Runs asynchronous work in the order of the calls, each when the one before has ended. */
+const createQueue = () => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work, work);
+    last = done;
+    return done;
+  };
+};
+
 /**
  * The provider's interface with its state. Changes run one by one: tasks first advance to the present, then
  * the operation runs, and the response follows when the store has committed the changes. Reads see committed
@@ -95,7 +106,7 @@ const keyForEverything = (apiKey: string, records: RecordReader): KeyRecord => {
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   const { clock, random, store, initialState, taskDurationMs, onFault } = options;
   const records = await openRecords(store, startAiTaskPlans(initialState, clock.now()));
-  const oneAtATime = pLimit(1);
+  const oneAtATime = createQueue();
   const newId = () => random.uuid();
   const { keyInUse = (stored) => stored, apiKey: own } = options;
   const readKeys = () => {
@@ -132,37 +143,37 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   });
   const { onRequest, faults } = options;
   const handle = (request: Request, notes: RequestNotes) =>
-    faults
+    faults && !faults.isIdle()
       ? faults.handle(request, () => app.fetch(request, notes), notes)
       : app.fetch(request, notes);
-  const fetch = async (request: Request): Promise<Response> => {
+  const answer = (request: Request): Promise<Response> | Response => {
     const notes: RequestNotes = {};
     if (!onRequest) return handle(request, notes);
     const at = clock.now();
     const report = (status?: number): void => {
-      const { path = new URL(request.url).pathname, operation, requestId, fault } = notes;
-      onRequest({
-        at,
-        method: request.method,
-        path,
-        ...(status !== undefined && { status }),
-        durationMs: clock.now() - at,
-        ...(operation !== undefined && { operation }),
-        ...(requestId !== undefined && { requestId }),
-        ...(fault !== undefined && { fault }),
-      });
+      notes.path ??= new URL(request.url).pathname;
+      const seen = { at, method: request.method, path: notes.path, durationMs: clock.now() - at };
+      onRequest(Object.assign(notes, seen, status !== undefined && { status }));
     };
-    try {
-      const response = await handle(request, notes);
-      report(response.status);
-      return response;
-    } catch (error) {
-      report();
-      throw error;
+    const reply = handle(request, notes);
+    if (!(reply instanceof Promise)) {
+      report(reply.status);
+      return reply;
     }
+    return reply.then(
+      (settled) => {
+        report(settled.status);
+        return settled;
+      },
+      (error) => {
+        report();
+        throw error;
+      },
+    );
   };
   return {
-    fetch,
+    answer,
+    fetch: async (request) => answer(request),
     inspect: () => inTurn((at) => ({ at, records })),
     change: (work) =>
       inTurn(async (at) => {

@@ -72,6 +72,7 @@ const serveService = async (): Promise<string> => {
     initialState: builtInState(),
     taskDurationMs: 1500,
     port: 0,
+    ownProcess: true,
     onFault: (error) => {
       throw error;
     },

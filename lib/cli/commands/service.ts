@@ -134,6 +134,7 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
         apiKey,
         requestsPerSecond,
         reach,
+        ownProcess: true,
         faults,
         controlToken: control?.token,
       },
