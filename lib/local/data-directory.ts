@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import * as z from "zod";
 import type { Random } from "../platform/ports/random.ts";
-import { StoredStateError } from "../service/records.ts";
+import { StoredStateError } from "../service/stored-state.ts";
 
 /** Version of the data format. A change that older or newer programs cannot read raises it. */
 const FORMAT = 4;

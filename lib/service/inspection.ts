@@ -57,7 +57,7 @@ const recordsOf = (kind: CollectionName, { records, at }: Snapshot): readonly ob
 export const countRecords = ({
   records,
 }: Snapshot): readonly { readonly kind: string; readonly count: number }[] =>
-  COLLECTIONS.map((kind) => ({ kind, count: records.list(kind).length }));
+  COLLECTIONS.map((kind) => ({ kind, count: records.count(kind) }));
 
 /**
  * Records of a kind in the order of their keys, as JSON without secrets.
@@ -88,8 +88,9 @@ const progressOf = ({ created_on, plan, finished_on }: TaskRecord, at: number) =
  * @param limit largest number of tasks
  */
 export const listTasks = ({ records, at }: Snapshot, limit: number) => {
-  const all = records.list("tasks").toSorted((a, b) => (a.created_on < b.created_on ? 1 : -1));
-  const tasks = all.slice(0, limit).map((task) => {
+  const newest = { isWanted: () => true, isNewestFirst: true, offset: 0, limit };
+  const { count, tasks: found } = records.tasks.list(newest);
+  const tasks = found.map((task) => {
     const { id, task_type: type, state, created_on: createdAt, finished_on, error, plan } = task;
     const progress = progressOf(task, at);
     return {
@@ -103,5 +104,5 @@ export const listTasks = ({ records, at }: Snapshot, limit: number) => {
       ...(task.created_resources && { createdResources: task.created_resources }),
     };
   });
-  return { count: all.length, tasks };
+  return { count, tasks };
 };

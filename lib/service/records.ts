@@ -1,5 +1,4 @@
-import { formatWireJson, parseWireJson } from "../contract/json.ts";
-import { type Problem, problemsOf } from "../contract/problem.ts";
+import { createSortedList, type SortedList } from "./sorted-list.ts";
 import {
   COLLECTIONS,
   type CollectionName,
@@ -8,80 +7,52 @@ import {
   type State,
   stateSchema,
 } from "./state/state.ts";
-import type { TaskRecord } from "./state/tasks.ts";
-import type { Store } from "./store.ts";
+import type { Store, StoredEntries } from "./store.ts";
+import { fromEntries } from "./stored-state.ts";
+import { createTaskIndex, type TaskIndex, type TaskView } from "./task-index.ts";
 
-/** The future instants at which a task changes its state, earliest first, in epoch milliseconds. */
-export const instantsAhead = ({ state, plan }: TaskRecord): readonly number[] => {
-  if (plan === null) return [];
-  return state === "NEW" ? [plan.startsAtMs, plan.endsAtMs] : [plan.endsAtMs];
+const byText = (a: string, b: string): number => {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 };
 
-const nextInstant = (task: TaskRecord): number =>
-  instantsAhead(task)[0] ?? Number.POSITIVE_INFINITY;
-
-export interface TaskIndex {
-  unfinished(): readonly TaskRecord[];
-  /** Instant of the next state change of any task, in epoch milliseconds; Infinity when all have ended. */
-  nextDueAt(): number;
-  /** Updates the index. Must be called for every task that is written. */
-  note(task: TaskRecord): void;
-  /** Removes a task from the index. Must be called for every task that is removed. */
-  forget(id: string): void;
+/** The committed records of a kind by key, and their keys in order. */
+interface Collection<R> {
+  readonly records: Map<string, R>;
+  readonly keys: SortedList<string>;
 }
 
-/** Index of the tasks that have not ended. Without it every request would read all tasks ever run. */
-export const createTaskIndex = (tasks: Iterable<TaskRecord>): TaskIndex => {
-  const unfinished = new Map<string, TaskRecord>();
-  /** The earliest instant of all tasks; undefined when it has to be computed again. */
-  let earliest: number | undefined;
-  const note = (task: TaskRecord): void => {
-    const before = unfinished.get(task.id);
-    if (task.plan === null) unfinished.delete(task.id);
-    else unfinished.set(task.id, task);
-    // The earliest instant can only become later when the task that it belongs to changes.
-    if (before && nextInstant(before) === earliest) earliest = undefined;
-    if (earliest !== undefined) earliest = Math.min(earliest, nextInstant(task));
-  };
-  for (const task of tasks) note(task);
-  return {
-    unfinished: () => [...unfinished.values()],
-    nextDueAt: () => {
-      earliest ??= [...unfinished.values()]
-        .map(nextInstant)
-        .reduce((first, instant) => Math.min(first, instant), Number.POSITIVE_INFINITY);
-      return earliest;
-    },
-    note,
-    forget: (id) => {
-      if (unfinished.delete(id)) earliest = undefined;
-    },
-  };
-};
+type Collections = { readonly [C in CollectionName]: Collection<RecordOf<C>> };
 
-type Collections = { readonly [C in CollectionName]: Map<string, RecordOf<C>> };
+const noRecords = <R>(): Collection<R> => ({
+  records: new Map(),
+  keys: createSortedList(byText),
+});
 
-const noRecords = () => ({
-  keys: new Map(),
-  containers: new Map(),
-  instances: new Map(),
-  lifecycle_policies: new Map(),
-  load_balancer_pools: new Map(),
-  routers: new Map(),
-  floating_ips: new Map(),
-  networks: new Map(),
-  k8s_clusters: new Map(),
-  gpu_clusters: new Map(),
-  ai_tasks: new Map(),
-  storage_events: new Map(),
-  tasks: new Map(),
-  prices: new Map(),
+const emptyCollections = (): Collections => ({
+  keys: noRecords(),
+  containers: noRecords(),
+  instances: noRecords(),
+  lifecycle_policies: noRecords(),
+  load_balancer_pools: noRecords(),
+  routers: noRecords(),
+  floating_ips: noRecords(),
+  networks: noRecords(),
+  k8s_clusters: noRecords(),
+  gpu_clusters: noRecords(),
+  ai_tasks: noRecords(),
+  storage_events: noRecords(),
+  tasks: noRecords(),
+  prices: noRecords(),
 });
 
 export interface RecordReader {
   get<C extends CollectionName>(collection: C, key: string): RecordOf<C> | undefined;
-  /** All records of a kind in the order of their keys, which stays the same after a restart. */
-  list<C extends CollectionName>(collection: C): readonly RecordOf<C>[];
+  /**
+   * Records of a kind in the order of their keys, which stays the same after a restart.
+   * @param prefix beginning of their keys; default: all. Costs the number of the records that it returns
+   */
+  list<C extends CollectionName>(collection: C, prefix?: string): readonly RecordOf<C>[];
 }
 
 /** View of one change: the committed records with its own writes on top. */
@@ -90,97 +61,101 @@ export interface Draft extends RecordReader {
   remove<C extends CollectionName>(collection: C, record: RecordOf<C>): void;
 }
 
-export interface Records extends RecordReader {
+/** The committed records, without the writes of a change that runs. */
+export interface CommittedRecords extends RecordReader {
+  count(collection: CollectionName): number;
+  readonly tasks: TaskView;
+}
+
+export interface Records extends CommittedRecords {
   /**
    * Runs the work on a draft, commits its writes as one batch, then makes them visible to readers. Nothing
    * changes if the work throws or the commit fails. Changes must not overlap.
    */
   change<T>(work: (draft: Draft) => T): Promise<T>;
-  readonly tasks: Pick<TaskIndex, "unfinished" | "nextDueAt">;
 }
 
-/** The writes of one change; undefined marks a removed record. */
-type Writes = { readonly [C in CollectionName]: Map<string, RecordOf<C> | undefined> };
+/** The writes of one change, only of the kinds that it touches; undefined marks a removed record. */
+type Writes = { [C in CollectionName]?: Map<string, RecordOf<C> | undefined> };
 
-const inKeyOrder = <R>(...layers: readonly ReadonlyMap<string, R | undefined>[]): R[] =>
-  [...new Map(layers.flatMap((layer) => [...layer]))]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+const keysWith = (keys: SortedList<string>, prefix: string): readonly string[] => {
+  const from = keys.countBefore((key) => key < prefix);
+  const to = keys.countBefore((key) => key < prefix || key.startsWith(prefix));
+  return keys.slice(from, to);
+};
+
+const entriesIn = <R>({ records, keys }: Collection<R>, prefix: string): [string, R][] =>
+  keysWith(keys, prefix).flatMap((key): [string, R][] => {
+    const record = records.get(key);
+    return record === undefined ? [] : [[key, record]];
+  });
+
+const listIn = <R>({ records, keys }: Collection<R>, prefix: string): R[] => {
+  const found: R[] = [];
+  for (const key of keysWith(keys, prefix)) {
+    const record = records.get(key);
+    if (record !== undefined) found.push(record);
+  }
+  return found;
+};
+
+const set = <R>({ records, keys }: Collection<R>, key: string, record: R | undefined): void => {
+  if (record === undefined) {
+    if (records.delete(key)) keys.delete(key);
+    return;
+  }
+  if (!records.has(key)) keys.add(key);
+  records.set(key, record);
+};
+
+/** The records of a kind with the writes of a change on top. */
+const listOver = <R>(
+  collection: Collection<R>,
+  writes: ReadonlyMap<string, R | undefined>,
+  prefix: string,
+): R[] => {
+  const merged = new Map<string, R | undefined>(entriesIn(collection, prefix));
+  for (const [key, record] of writes) if (key.startsWith(prefix)) merged.set(key, record);
+  return [...merged]
+    .sort(([a], [b]) => byText(a, b))
     .flatMap(([, record]) => (record === undefined ? [] : [record]));
-
-/** The stored state is invalid. The message contains the first problem, never a value. */
-export class StoredStateError extends Error {
-  override readonly name = "StoredStateError";
-
-  constructor([first, ...others]: readonly Problem[]) {
-    const more = others.length > 0 ? `, and ${others.length} more` : "";
-    super(`stored state is invalid: ${first?.path}: ${first?.rule}${more}`);
-  }
-}
-
-const parseRecord = (key: string, text: string): unknown => {
-  try {
-    return parseWireJson(text);
-  } catch {
-    throw new StoredStateError([{ path: key, rule: "must be valid JSON" }]);
-  }
-};
-
-/**
- * Parses all stored records.
- * @throws StoredStateError for any invalid record: refusing to start is safer than serving a partial state
- */
-const fromEntries = (entries: ReadonlyMap<string, string>): State => {
-  const lists = new Map<string, unknown[]>(COLLECTIONS.map((collection) => [collection, []]));
-  for (const [key, text] of entries) {
-    const [collection = ""] = key.split("/");
-    const list = lists.get(collection) ?? [];
-    list.push(parseRecord(key, text));
-    lists.set(collection, list);
-  }
-  const parsed = stateSchema.safeParse(Object.fromEntries(lists));
-  if (!parsed.success) throw new StoredStateError(problemsOf(parsed.error.issues));
-  return parsed.data;
-};
-
-const fromState = (state: State): Collections => {
-  const collections: Collections = noRecords();
-  const putAll = <C extends CollectionName>(collection: C) => {
-    const records: readonly RecordOf<C>[] = state[collection];
-    for (const record of records) collections[collection].set(keyOf(collection, record), record);
-  };
-  for (const collection of COLLECTIONS) putAll(collection);
-  return collections;
-};
-
-const toEntries = (writes: Writes): Map<string, string | null> => {
-  const entries = new Map<string, string | null>();
-  for (const collection of COLLECTIONS) {
-    for (const [key, record] of writes[collection]) {
-      entries.set(`${collection}/${key}`, record === undefined ? null : formatWireJson(record));
-    }
-  }
-  return entries;
 };
 
 const createDraft = (committed: Collections) => {
-  // Created by the first write, because most requests write nothing.
-  let writes: Writes | undefined;
-  const set = <C extends CollectionName>(
+  const writes: Writes = {};
+  const write = <C extends CollectionName>(
     collection: C,
     key: string,
     record: RecordOf<C> | undefined,
   ): void => {
-    writes ??= noRecords();
-    writes[collection].set(key, record);
+    writes[collection] ??= new Map();
+    writes[collection]?.set(key, record);
   };
   const draft: Draft = {
-    get: (collection, key) =>
-      writes?.[collection].has(key) ? writes[collection].get(key) : committed[collection].get(key),
-    list: (collection) => inKeyOrder(committed[collection], writes?.[collection] ?? new Map()),
-    put: (collection, record) => set(collection, keyOf(collection, record), record),
-    remove: (collection, record) => set(collection, keyOf(collection, record), undefined),
+    get: (collection, key) => {
+      const own = writes[collection];
+      return own?.has(key) ? own.get(key) : committed[collection].records.get(key);
+    },
+    list: (collection, prefix = "") => {
+      const own = writes[collection];
+      return own
+        ? listOver(committed[collection], own, prefix)
+        : listIn(committed[collection], prefix);
+    },
+    put: (collection, record) => write(collection, keyOf(collection, record), record),
+    remove: (collection, record) => write(collection, keyOf(collection, record), undefined),
   };
-  return { draft, writes: () => writes };
+  return { draft, writes };
+};
+
+const toEntries = (writes: Writes): StoredEntries => {
+  const entries = new Map<string, object | null>();
+  for (const collection of COLLECTIONS) {
+    for (const [key, record] of writes[collection] ?? []) {
+      entries.set(`${collection}/${key}`, record ?? null);
+    }
+  }
+  return entries;
 };
 
 /** Writes a whole state into a draft: every record that the state lacks is removed. */
@@ -197,14 +172,16 @@ export const putState = (draft: Draft, state: State): void => {
 export const toState = (records: RecordReader): State =>
   stateSchema.parse(Object.fromEntries(COLLECTIONS.map((name) => [name, records.list(name)])));
 
-const merge = (into: Collections, writes: Writes): void => {
+/** Makes the writes of a change visible. */
+const merge = (into: Collections, tasks: TaskIndex, writes: Writes): void => {
   const copy = <C extends CollectionName>(collection: C) => {
-    for (const [key, record] of writes[collection]) {
-      if (record === undefined) into[collection].delete(key);
-      else into[collection].set(key, record);
-    }
+    for (const [key, record] of writes[collection] ?? []) set(into[collection], key, record);
   };
   for (const collection of COLLECTIONS) copy(collection);
+  for (const [id, task] of writes.tasks ?? []) {
+    if (task) tasks.note(task);
+    else tasks.forget(id);
+  }
 };
 
 /**
@@ -213,25 +190,25 @@ const merge = (into: Collections, writes: Writes): void => {
  */
 export const openRecords = async (store: Store, initialState: State): Promise<Records> => {
   const entries = await store.load();
-  const committed = fromState(entries.size === 0 ? initialState : fromEntries(entries));
-  if (entries.size === 0) await store.commit(toEntries(committed));
-  const tasks = createTaskIndex(committed.tasks.values());
+  const committed = emptyCollections();
+  const tasks = createTaskIndex([]);
+  const first = createDraft(committed);
+  putState(first.draft, entries.size === 0 ? initialState : fromEntries(entries));
+  if (entries.size === 0) await store.commit(toEntries(first.writes));
+  merge(committed, tasks, first.writes);
 
   return {
-    get: (collection, key) => committed[collection].get(key),
-    list: (collection) => inKeyOrder(committed[collection]),
+    get: (collection, key) => committed[collection].records.get(key),
+    list: (collection, prefix = "") => listIn(committed[collection], prefix),
+    count: (collection) => committed[collection].records.size,
     tasks,
     change: async (work) => {
       const { draft, writes } = createDraft(committed);
       const result = work(draft);
-      const written = writes();
-      if (written === undefined) return result;
-      await store.commit(toEntries(written));
-      merge(committed, written);
-      for (const [id, task] of written.tasks) {
-        if (task) tasks.note(task);
-        else tasks.forget(id);
-      }
+      const changed = toEntries(writes);
+      if (changed.size === 0) return result;
+      await store.commit(changed);
+      merge(committed, tasks, writes);
       return result;
     },
   };

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Operation } from "../contract/operation.ts";
-import type { Draft, RecordReader } from "./records.ts";
+import type { CommittedRecords, Draft, RecordReader } from "./records.ts";
 import { createValueReader, type RawValues } from "./request-values.ts";
 import type { KeyRecord } from "./state/keys.ts";
 
@@ -26,7 +26,7 @@ export interface Call<P, Q, B, Records extends RecordReader = RecordReader>
   readonly body: B;
 }
 
-type RecordsFor<Kind extends Operation["kind"]> = Kind extends "read" ? RecordReader : Draft;
+type RecordsFor<Kind extends Operation["kind"]> = Kind extends "read" ? CommittedRecords : Draft;
 
 interface RouteOf<Kind extends Operation["kind"], Id extends string> {
   readonly id: Id;

@@ -4,7 +4,7 @@ import { createKeyring, createRateLimit } from "./admission.ts";
 import { createApp, refuseHost, refuseUnreadable } from "./app.ts";
 import type { Faults } from "./faults.ts";
 import { startAiTaskPlans } from "./operations/ai-tasks.ts";
-import { type Draft, openRecords, type RecordReader } from "./records.ts";
+import { type CommittedRecords, type Draft, openRecords, type RecordReader } from "./records.ts";
 import type { RequestNotes, SeenRequest } from "./request-log.ts";
 import { doWork, MOUNTED_ROUTES } from "./routes.ts";
 import type { KeyRecord } from "./state/keys.ts";
@@ -22,6 +22,8 @@ export interface ServiceOptions {
   readonly initialState: State;
   /** Duration of a task from its creation to its end. It is NEW for the first fifth. */
   readonly taskDurationMs: number;
+  /** Largest number of ended tasks: those that ended first are removed. Default: 100,000. */
+  readonly keptTasks?: number | undefined;
   /** One more key in plain text, of client 1 and every project of the state, valid for this run only. */
   readonly apiKey?: string | undefined;
   /** Replaces stored keys in this run. */
@@ -39,7 +41,7 @@ export interface ServiceOptions {
 /** The state of the service at an instant, epoch ms. */
 export interface Snapshot {
   readonly at: number;
-  readonly records: RecordReader;
+  readonly records: CommittedRecords;
 }
 
 export interface Service {
@@ -65,6 +67,8 @@ export interface Service {
    */
   change<T>(work: (draft: Draft, at: number) => T): Promise<T>;
 }
+
+const DEFAULT_KEPT_TASKS = 100_000;
 
 const createAdmission = ({ requestsPerSecond, clock }: ServiceOptions) => {
   if (requestsPerSecond === undefined) return () => {};
@@ -108,6 +112,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const records = await openRecords(store, startAiTaskPlans(initialState, clock.now()));
   const oneAtATime = createQueue();
   const newId = () => random.uuid();
+  const stepping = { newId, doWork, keptTasks: options.keptTasks ?? DEFAULT_KEPT_TASKS };
   const { keyInUse = (stored) => stored, apiKey: own } = options;
   const readKeys = () => {
     const ownKey = own === undefined ? [] : [keyForEverything(own, records)];
@@ -118,7 +123,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const inTurn = <T>(work: (at: number) => T | Promise<T>): Promise<T> =>
     oneAtATime(async () => {
       const at = clock.now();
-      await advanceTasks(records, at, newId, doWork);
+      await advanceTasks(records, at, stepping);
       return work(at);
     });
   const app = createApp({

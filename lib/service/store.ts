@@ -1,25 +1,32 @@
 import { Level } from "level";
+import { formatWireJson } from "../contract/json.ts";
 
-/** Storage of the service's records: text by key. */
+/** Records by key, or their texts; null for a record that is removed. A committed record must never change. */
+export type StoredEntries = ReadonlyMap<string, object | string | null>;
+
+const textOf = (entry: object | string): string =>
+  typeof entry === "string" ? entry : formatWireJson(entry);
+
+/** Storage of the service's records: JSON text by key. */
 export interface Store {
   load(): Promise<ReadonlyMap<string, string>>;
   /**
-   * Writes all entries or none; null removes an entry. Writes none if it rejects, or if the process dies before
+   * Writes all entries or none. Writes none if it rejects, or if the process dies before
    * the write is complete.
    */
-  commit(entries: ReadonlyMap<string, string | null>): Promise<void>;
+  commit(entries: StoredEntries): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Keeps the records in memory until the process ends. */
+/** Keeps the records in memory until the process ends. Formats them only for `load`, which most runs never repeat. */
 export const createMemoryStore = (): Store => {
-  const committed = new Map<string, string>();
+  const committed = new Map<string, object | string>();
   return {
-    load: async () => new Map(committed),
+    load: async () => new Map([...committed].map(([key, entry]) => [key, textOf(entry)])),
     commit: async (entries) => {
-      for (const [key, text] of entries) {
-        if (text === null) committed.delete(key);
-        else committed.set(key, text);
+      for (const [key, entry] of entries) {
+        if (entry === null) committed.delete(key);
+        else committed.set(key, entry);
       }
     },
     close: async () => {},
@@ -38,8 +45,8 @@ export const openLevelStore = async (directory: string): Promise<Store> => {
     load: async () => new Map(await level.iterator().all()),
     commit: (entries) =>
       level.batch(
-        [...entries].map(([key, value]) =>
-          value === null ? { type: "del", key } : { type: "put", key, value },
+        [...entries].map(([key, entry]) =>
+          entry === null ? { type: "del", key } : { type: "put", key, value: textOf(entry) },
         ),
         { sync: true },
       ),

@@ -1,4 +1,4 @@
-import { type Draft, instantsAhead, type Records } from "./records.ts";
+import type { Draft, Records } from "./records.ts";
 import type { MutationContext } from "./routing.ts";
 import type { TaskRecord, Work } from "./state/tasks.ts";
 
@@ -67,19 +67,6 @@ export const startTask = (call: TaskCall, { taskType, data, work }: NewTask): st
   return id;
 };
 
-interface Step {
-  readonly taskId: string;
-  readonly dueAtMs: number;
-}
-
-/** The steps due at the instant, in order. Steps of one instant are ordered by task id, which grows with time. */
-const dueSteps = (records: Records, at: number): readonly Step[] =>
-  records.tasks
-    .unfinished()
-    .flatMap((task) => instantsAhead(task).map((dueAtMs) => ({ taskId: task.id, dueAtMs })))
-    .filter(({ dueAtMs }) => dueAtMs <= at)
-    .sort((a, b) => a.dueAtMs - b.dueAtMs || (a.taskId < b.taskId ? -1 : 1));
-
 const outcomeOf = (doWork: () => ReturnType<DoWork>) => {
   try {
     return { state: "FINISHED", created_resources: doWork() } as const;
@@ -89,18 +76,35 @@ const outcomeOf = (doWork: () => ReturnType<DoWork>) => {
   }
 };
 
-const take = (step: Step, records: Draft, newId: () => string, doWork: DoWork): void => {
-  const task = records.get("tasks", step.taskId);
-  if (!task?.plan) return;
-  const { work } = task.plan;
-  const now = toTimestamp(step.dueAtMs);
+/**
+ * Ended tasks that a step removes: two for each that ends, so that their number falls to the limit if it was above, and
+ * a step stays small.
+ */
+const AGED_AT_ONCE = 2;
+
+const takeStep = (
+  task: TaskRecord,
+  dueAtMs: number,
+  records: Draft,
+  { newId, doWork }: Stepping,
+): void => {
+  const now = toTimestamp(dueAtMs);
   if (task.state === "NEW") {
     records.put("tasks", { ...task, state: "RUNNING", updated_on: now });
     return;
   }
-  const outcome = outcomeOf(() => doWork(work, { records, task, endedAt: now, newId }));
+  const { plan } = task;
+  if (!plan) return;
+  const outcome = outcomeOf(() => doWork(plan.work, { records, task, endedAt: now, newId }));
   records.put("tasks", { ...task, updated_on: now, finished_on: now, plan: null, ...outcome });
 };
+
+interface Stepping {
+  readonly newId: () => string;
+  readonly doWork: DoWork;
+  /** Largest number of ended tasks. The end of another one removes those that ended first. */
+  readonly keptTasks: number;
+}
 
 /**
  * Advances every task to the given instant. Each step is a commit of its own, in the order of due times. Time
@@ -109,11 +113,17 @@ const take = (step: Step, records: Draft, newId: () => string, doWork: DoWork): 
 export const advanceTasks = async (
   records: Records,
   at: number,
-  newId: () => string,
-  doWork: DoWork,
+  stepping: Stepping,
 ): Promise<void> => {
-  if (records.tasks.nextDueAt() > at) return;
-  for (const step of dueSteps(records, at)) {
-    await records.change((draft) => take(step, draft, newId, doWork));
+  for (;;) {
+    const task = records.tasks.nextDue();
+    const dueAtMs = records.tasks.nextDueAt();
+    if (task === undefined || dueAtMs > at) return;
+    await records.change((draft) => {
+      takeStep(task, dueAtMs, draft, stepping);
+      if (task.state === "NEW") return;
+      const aged = records.tasks.endedBeyond(stepping.keptTasks - 1, AGED_AT_ONCE);
+      for (const old of aged) draft.remove("tasks", old);
+    });
   }
 };

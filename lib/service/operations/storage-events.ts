@@ -11,7 +11,7 @@ import {
 import { conflict, notFound } from "../errors.ts";
 import { type Call, route } from "../routing.ts";
 import type { KeyRecord } from "../state/keys.ts";
-import { storageEventKey } from "../state/state.ts";
+import { storageEventKey, storageEventPrefix } from "../state/state.ts";
 import type { StorageEventRecord } from "../state/storage-events.ts";
 
 type StorageEvent = Body<typeof createStorageEvent>;
@@ -69,11 +69,10 @@ export const updateStorageEventRoute = route(updateStorageEvent, (call) => {
 });
 
 export const listStorageEventsRoute = route(listStorageEvents, ({ records, caller }) => {
-  const events = records
-    .list("storage_events")
-    .filter(({ client_id }) => client_id === caller.client_id);
   const entriesOf = (wanted: StorageEventRecord["name"]) =>
-    events.filter(({ name }) => name === wanted).map(({ client_id, name, ...entry }) => entry);
+    records
+      .list("storage_events", storageEventPrefix({ client_id: caller.client_id, name: wanted }))
+      .map(({ client_id, name, ...entry }) => entry);
   return {
     reaching_used_space: entriesOf("reaching_used_space"),
     reaching_used_traffic: entriesOf("reaching_used_traffic"),

@@ -5,12 +5,15 @@ import { notFound } from "../errors.ts";
 import { route } from "../routing.ts";
 import type { KeyRecord } from "../state/keys.ts";
 import type { TaskRecord } from "../state/tasks.ts";
+import type { TaskGroup } from "../task-index.ts";
 
 /** The provider's published default. The contract has the maximum. */
 const DEFAULT_LIMIT = 10;
 
-const isVisible = (task: TaskRecord, caller: KeyRecord): boolean =>
-  task.client_id === caller.client_id && caller.project_ids.includes(task.project_id);
+const isVisible = (
+  task: Pick<TaskRecord, "client_id" | "project_id">,
+  caller: KeyRecord,
+): boolean => task.client_id === caller.client_id && caller.project_ids.includes(task.project_id);
 
 const show = ({ plan, ...shown }: TaskRecord) => shown;
 
@@ -23,35 +26,28 @@ export const getTaskRoute = route(getTask, ({ params, records, caller }) => {
 const isAmong = <T>(accepted: readonly T[] | undefined, value: T): boolean =>
   accepted === undefined || accepted.includes(value);
 
-const isAcknowledged = ({ acknowledged_at }: TaskRecord): boolean => acknowledged_at !== null;
+/** The groups of the caller's tasks that a query asks for. */
+const groupsOf =
+  (query: Query<typeof listTasks>, caller: KeyRecord) =>
+  (group: TaskGroup): boolean =>
+    isVisible(group, caller) &&
+    isAmong(query.state, group.state) &&
+    isAmong(query.project_id, group.project_id) &&
+    isAmong(query.region_id, group.region_id) &&
+    (query.task_type ?? group.task_type) === group.task_type &&
+    (query.is_acknowledged ?? group.isAcknowledged) === group.isAcknowledged;
 
-const matches = (task: TaskRecord, query: Query<typeof listTasks>): boolean => {
-  const createdAt = epochMsOf(task.created_on);
-  return (
-    isAmong(query.state, task.state) &&
-    isAmong(query.project_id, task.project_id) &&
-    isAmong(query.region_id, task.region_id) &&
-    (query.task_type ?? task.task_type) === task.task_type &&
-    (query.is_acknowledged ?? isAcknowledged(task)) === isAcknowledged(task) &&
-    createdAt >= epochMsOf(query.from_timestamp ?? task.created_on) &&
-    createdAt <= epochMsOf(query.to_timestamp ?? task.created_on)
-  );
-};
-
-/** Order of creation. Ids grow with time, so they keep pages stable within one millisecond. */
-const byCreation = (a: TaskRecord, b: TaskRecord): number =>
-  epochMsOf(a.created_on) - epochMsOf(b.created_on) || (a.id < b.id ? -1 : 1);
+const instantOf = (timestamp: string | undefined): number | undefined =>
+  timestamp === undefined ? undefined : epochMsOf(timestamp);
 
 export const listTasksRoute = route(listTasks, ({ query, records, caller }) => {
-  const found = records
-    .list("tasks")
-    .filter((task) => isVisible(task, caller) && matches(task, query))
-    .toSorted(byCreation);
-  const isAscending = (query.order_by ?? query.sorting) === "asc";
-  const ordered = isAscending ? found : found.toReversed();
-  const from = query.offset ?? 0;
-  return {
-    count: found.length,
-    results: ordered.slice(from, from + (query.limit ?? DEFAULT_LIMIT)).map(show),
-  };
+  const { count, tasks } = records.tasks.list({
+    isWanted: groupsOf(query, caller),
+    from: instantOf(query.from_timestamp),
+    to: instantOf(query.to_timestamp),
+    isNewestFirst: (query.order_by ?? query.sorting) !== "asc",
+    offset: query.offset ?? 0,
+    limit: query.limit ?? DEFAULT_LIMIT,
+  });
+  return { count, results: tasks.map(show) };
 });

@@ -92,6 +92,11 @@ export const storageEventKey = (
     event.bucket_name ?? null,
   ]);
 
+/** Beginning of the keys of a client's storage events with a name. */
+export const storageEventPrefix = (
+  event: Pick<RecordOf<"storage_events">, "client_id" | "name">,
+): string => `${JSON.stringify([event.client_id, event.name]).slice(0, -1)},`;
+
 const KEY_OF: { readonly [C in CollectionName]: (record: RecordOf<C>) => string } = {
   keys: ({ id }) => id,
   containers: namedKey,

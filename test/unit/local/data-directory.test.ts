@@ -5,7 +5,7 @@ import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDataDirectory, withDataError } from "../../../lib/local/data-directory.ts";
 import { openLevelStore } from "../../../lib/local/durable-store.ts";
-import { StoredStateError } from "../../../lib/service/records.ts";
+import { StoredStateError } from "../../../lib/service/stored-state.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 
 let parent: string;
