@@ -11,6 +11,7 @@ import {
   argumentsOf,
   FIRST,
   OSLS,
+  OSLS_CACHE,
   packageService,
   type Stage,
   type Template,
@@ -52,7 +53,7 @@ export const deployStack = async (
   const packaged = await packageService(stage);
   closing.add(packaged.remove);
   const { PATH } = process.env;
-  const env = { PATH, HOME: packaged.directory, ...awsEnvironment(endpoint) };
+  const env = { PATH, HOME: packaged.directory, ...OSLS_CACHE, ...awsEnvironment(endpoint) };
   const osls = async (given: Stage, ...args: readonly string[]): Promise<string> => {
     const options = { cwd: packaged.directory, env, timeout: OSLS_LIMIT_MS };
     const command = [OSLS, ...args, ...argumentsOf(given)];

@@ -13,6 +13,8 @@ export const FIRST = "first";
 /** A file outside of infra/ that infra/ reads. */
 const NUMBERS = join("lib", "platform", "deployment.json");
 export const OSLS = resolve("node_modules/osls/bin/serverless.js");
+/** Where osls keeps its compiled config schema, which takes longer to compile than all else in a packaging. */
+export const OSLS_CACHE = { SLS_SCHEMA_CACHE_BASE_DIR: join(tmpdir(), "skyhook-osls") };
 
 const resourceSchema = z.looseObject({
   Type: z.string(),
@@ -48,8 +50,10 @@ export interface PackagedService extends Template {
   readonly directory: string;
   /** The files of a function's package by name. */
   filesOf(functionName: string): Promise<ReadonlyMap<string, Buffer>>;
-  /** Packages a stage from the same bundles. */
+  /** Packages a stage from the same bundles, in the folder `other`. */
   packageStage(stage: Stage): Promise<Template>;
+  /** As `packageStage`, but packages an equal stage only once. Its files are in the directory then. */
+  templateOf(stage: Stage): Promise<Template>;
   /** The output of a packaging that fails. @throws Error if it succeeds */
   refusalOf(stage: Stage): Promise<{ readonly stdout: string; readonly stderr: string }>;
   remove(): Promise<void>;
@@ -90,14 +94,15 @@ export const packageService = async (stage: Stage = {}): Promise<PackagedService
   await cp("infra", join(directory, "infra"), { recursive: true });
   await mkdir(join(directory, "lib", "platform"), { recursive: true });
   await cp(NUMBERS, join(directory, NUMBERS));
-  const env = { PATH: process.env.PATH, HOME: directory };
+  const env = { PATH: process.env.PATH, HOME: directory, ...OSLS_CACHE };
   const bare = { cwd: directory, env, timeout: 170_000 };
   await run(process.execPath, [resolve("infra/build.mjs"), "functions"], bare);
 
+  const writeFilesOf = async ({ files = {} }: Stage): Promise<void> => {
+    for (const [file, text] of Object.entries(files)) await writeFile(join(directory, file), text);
+  };
   const packageTo = async (folder: string, stage: Stage) => {
-    for (const [file, text] of Object.entries(stage.files ?? {})) {
-      await writeFile(join(directory, file), text);
-    }
+    await writeFilesOf(stage);
     const options = [...argumentsOf(stage), `--package=${folder}`];
     return run(process.execPath, [OSLS, "package", ...options], bare);
   };
@@ -112,14 +117,23 @@ export const packageService = async (stage: Stage = {}): Promise<PackagedService
       conditions: Conditions,
     };
   };
+  const packageStage = async (stage: Stage): Promise<Template> => {
+    await packageTo("other", stage);
+    return templateIn("other");
+  };
+  const packaged = new Map<string, Promise<Template>>();
   await packageTo(FIRST, stage);
   return {
     ...(await templateIn(FIRST)),
     directory,
     filesOf: async (name) => filesInZip(await readFile(join(directory, FIRST, `${name}.zip`))),
-    async packageStage(stage) {
-      await packageTo("other", stage);
-      return templateIn("other");
+    packageStage,
+    async templateOf(stage) {
+      const key = JSON.stringify(stage);
+      const template = packaged.get(key) ?? packageStage(stage);
+      packaged.set(key, template);
+      await writeFilesOf(stage);
+      return template;
     },
     async refusalOf(stage) {
       const outcome = await packageTo("refused", stage).then(

@@ -9,23 +9,11 @@ import {
   type PackagedService,
   type Stage,
 } from "../packaged-service.ts";
-import { ACCOUNTS, PROD } from "./other-stage.ts";
+import { ACCOUNTS, PROD, QUIET } from "./other-stage.ts";
 
 const EXAMPLES = {
   accountsFile: "infra/accounts.example.yaml",
   reactionsFile: "infra/reactions.example.yaml",
-};
-
-const QUIET: Stage = {
-  name: "quiet",
-  files: { "accounts.yaml": ACCOUNTS, "reactions.yaml": "reactions: []\n" },
-  params: {
-    accountsFile: "accounts.yaml",
-    reactionsFile: "reactions.yaml",
-    monitoring: "no",
-    aiTaskName: "transcription",
-    fingerprintKeyParameter: "/keys/fingerprint",
-  },
 };
 
 /** The same texts for the keys of zips, the only difference between the two packagers. */
@@ -56,12 +44,17 @@ export const testCliPackager = (packaged: () => PackagedService): void => {
     );
 
   describe("the packager of the CLI", () => {
+    test("compiles the template of osls but for the keys of zips: dev", async () => {
+      const { template } = await packageWithCli({ params: EXAMPLES });
+
+      expect(withoutKeys(membersOf(template))).toEqual(withoutKeys(membersOfOsls(packaged())));
+    });
+
     test.each([
-      ["dev", { params: EXAMPLES }],
       ["another stage, stopped and without AI tasks", PROD],
       ["a stage without alarms and reactions", QUIET],
     ])("compiles the template of osls but for the keys of zips: %s", async (_name, stage) => {
-      const expected = await packaged().packageStage(stage);
+      const expected = await packaged().templateOf(stage);
 
       const { template } = await packageWithCli(stage);
 

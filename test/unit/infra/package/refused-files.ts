@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { packageStage } from "../../../../lib/cli/stage/stage-package.ts";
 import { MAX_SHARDS } from "../../../../lib/platform/ports/ledger.ts";
 import type { PackagedService } from "../packaged-service.ts";
 
@@ -20,6 +21,22 @@ const REACTIONS = `reactions:
 
 /** The output of a packaging with invalid files or parameters. */
 export const testRefusedFiles = (packaged: () => PackagedService): void => {
+  /** What the functions of infra/ refuse, called by the packager of the CLI, which needs no process as osls does. */
+  const refusalByCli = (param: Readonly<Record<string, string>>): Promise<string> => {
+    const root = packaged().directory;
+    const examples = {
+      accountsFile: "infra/accounts.example.yaml",
+      reactionsFile: "infra/reactions.example.yaml",
+    };
+    return packageStage(
+      { stage: "dev", param: { ...examples, ...param } },
+      { root, folder: root, environment: {} },
+    ).then(
+      () => "no refusal",
+      (error: Error) => error.message,
+    );
+  };
+
   describe("invalid files and parameters", () => {
     test("fail the packaging with every mistake, its file and line, and no other output", async () => {
       const { stdout, stderr } = await packaged().refusalOf({
@@ -79,22 +96,24 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       ]);
     });
 
-    test.each(["0", "17", "2.5"])("are refused with dueShards %j", async (dueShards) => {
-      const { stderr } = await packaged().refusalOf({ params: { dueShards } });
+    test("are refused with a number that is out of range, in one line with the value", async () => {
+      const { stdout, stderr } = await packaged().refusalOf({ params: { dueShards: "17" } });
 
-      expect(stderr).toBe(
-        `dueShards: must be a whole number from 1 to ${MAX_SHARDS}, is "${dueShards}"\n`,
-      );
+      expect(stdout).toBe("");
+      expect(stderr).toBe('dueShards: must be a whole number from 1 to 16, is "17"\n');
     });
 
     test.each([
-      ["intakeMaximumConcurrency", "1"],
-      ["intakeMaximumConcurrency", "1001"],
-      ["runCommandsMaximumConcurrency", "ten"],
-    ])("are refused with %s %j, in one line with the value", async (name, value) => {
-      const { stderr } = await packaged().refusalOf({ params: { [name]: value } });
-
-      expect(stderr).toBe(`${name}: must be a whole number from 2 to 1000, is "${value}"\n`);
+      ["dueShards", "0", 1, MAX_SHARDS],
+      ["dueShards", "17", 1, MAX_SHARDS],
+      ["dueShards", "2.5", 1, MAX_SHARDS],
+      ["intakeMaximumConcurrency", "1", 2, 1000],
+      ["intakeMaximumConcurrency", "1001", 2, 1000],
+      ["runCommandsMaximumConcurrency", "ten", 2, 1000],
+    ])("are refused with %s %j", async (name, value, least, most) => {
+      expect(await refusalByCli({ [name]: value })).toBe(
+        `${name}: must be a whole number from ${least} to ${most}, is "${value}"`,
+      );
     });
 
     test("are refused with the former intakeConcurrency, in one line that names the new parameter", async () => {
@@ -118,9 +137,9 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
     });
 
     test.each(["true", "No"])("are refused with a kill switch that is %s", async (running) => {
-      const { stderr } = await packaged().refusalOf({ params: { running } });
-
-      expect(stderr).toBe(`running: must be "yes" or "no", in quotes; is ${running}\n`);
+      expect(await refusalByCli({ running })).toBe(
+        `running: must be "yes" or "no", in quotes; is ${running}`,
+      );
     });
 
     test("are refused with a job account that the accounts file does not have", async () => {
