@@ -1,10 +1,9 @@
-import { type Command, isEnded } from "../engine/command.ts";
-import { commandAccepted, commandResolved, endEventOf } from "../engine/command-events.ts";
+import { type Command, isEnded, outboxIdOf } from "../engine/command.ts";
+import { ownEventsOf } from "../engine/command-events.ts";
 import { taskEvent } from "../engine/poller/task-end.ts";
 import type { Rejected } from "../engine/rejection.ts";
 import type { Task } from "../engine/task.ts";
 import { isoText } from "../events/event.ts";
-import type { OutboxEvent } from "../ledger/outbox.ts";
 
 /** An event that a command has published, or will publish. */
 export interface DerivedEvent {
@@ -22,18 +21,13 @@ export interface DerivedEvent {
 
 type Derived = Omit<DerivedEvent, "time"> & { readonly time: number };
 
-type Built = Pick<Derived, "type" | "id" | "time">;
-
-const ownEvent = ({ outbox }: Command, event: Built): Derived => {
-  const isWaiting = outbox.some(({ deduplicationId }) => deduplicationId === event.id);
-  return { ...event, state: isWaiting ? "waiting" : "published" };
+const ownEvents = (command: Command): readonly Derived[] => {
+  const waiting = new Set(command.outbox.map((entry) => outboxIdOf(command, entry)));
+  return ownEventsOf(command).map((event) => ({
+    ...event,
+    state: waiting.has(event.id) ? "waiting" : "published",
+  }));
 };
-
-const builtOf = ({ detailType, deduplicationId, time }: OutboxEvent): Built => ({
-  type: detailType,
-  id: deduplicationId,
-  time,
-});
 
 const taskEndEvents = (command: Command, task: Task): readonly Derived[] => {
   const { state } = task;
@@ -53,13 +47,9 @@ const taskEndEvents = (command: Command, task: Task): readonly Derived[] => {
  * @param tasks the command's own records of its tasks
  */
 export const eventsOf = (command: Command, tasks: readonly Task[]): readonly DerivedEvent[] => {
-  const { resolution } = command;
-  return [
-    ownEvent(command, builtOf(commandAccepted(command))),
-    ...tasks.flatMap((task) => taskEndEvents(command, task)),
-    ...(isEnded(command) ? [ownEvent(command, endEventOf(command))] : []),
-    ...(resolution ? [ownEvent(command, builtOf(commandResolved(command, resolution)))] : []),
-  ]
+  const ofTasks = tasks.flatMap((task) => taskEndEvents(command, task));
+  // The sort keeps this order at the same instant: the end of a task comes before that of the command.
+  return [...ofTasks, ...ownEvents(command)]
     .toSorted((a, b) => a.time - b.time)
     .map((event) => ({ ...event, time: isoText(event.time) }));
 };

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { followTask } from "../contract/tasks.ts";
 import { type Command, commands, isEnded, type Resolution } from "../engine/command.ts";
-import { cancel, commandResolved, leaveUnknown } from "../engine/command-events.ts";
+import { cancel, leaveUnknown } from "../engine/command-events.ts";
 import {
   breakAttempt,
   endWait,
@@ -128,7 +128,7 @@ export const resolveCommand = async (
   if (!(await commands.read(deps.ledger, key))) return undefined;
   const resolution: Resolution = { ...verdict, resolvedAt: deps.clock.now() };
   const { value } = await commands.update(deps.ledger, key, (command) =>
-    resolveOutcome(command, resolution, commandResolved(command, resolution)),
+    resolveOutcome(command, resolution),
   );
   return resolveAnswer(value, verdict);
 };

@@ -4,7 +4,6 @@ import type { Stored } from "../ledger/record.ts";
 import { MAX_DEADLINE_MS, MAX_REQUEST_AGE_MS } from "../ledger/retention.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { CHECK_AGAIN_MS, type Command, commandKey, commands } from "./command.ts";
-import { commandAccepted } from "./command-events.ts";
 import { findLoop } from "./dependencies.ts";
 import type { CommandDeps } from "./deps.ts";
 import { isFull, lanes, MAX_WAITING } from "./lane.ts";
@@ -48,30 +47,26 @@ const conditionsOf = ({ after, guards, dryRun }: CommandRequest) => ({
   ...(dryRun && { dryRun }),
 });
 
-const newCommand = (deps: CommandDeps, request: CommandRequest, now: number): Command => {
-  const command: Command = {
-    sender: request.sender,
-    id: request.commandId,
-    account: request.account,
-    operation: request.operation.id,
-    lane: request.lane,
-    fingerprint: requestFingerprint(request, deps.fingerprintKey),
-    correlationId: request.correlationId,
-    causationId: request.eventId,
-    acceptedAt: now,
-    deadline:
-      request.deadline ?? now + deps.access.deadlineMs(request.account, request.operation.id),
-    params: request.request.params,
-    request: request.request,
-    ...conditionsOf(request),
-    attempts: [],
-    attemptCount: 0,
-    lostReplies: 0,
-    outbox: [],
-    state: { status: "accepted", lookAt: now + CHECK_AGAIN_MS },
-  };
-  return { ...command, outbox: [commandAccepted(command)] };
-};
+const newCommand = (deps: CommandDeps, request: CommandRequest, now: number): Command => ({
+  sender: request.sender,
+  id: request.commandId,
+  account: request.account,
+  operation: request.operation.id,
+  lane: request.lane,
+  fingerprint: requestFingerprint(request, deps.fingerprintKey),
+  correlationId: request.correlationId,
+  causationId: request.eventId,
+  acceptedAt: now,
+  deadline: request.deadline ?? now + deps.access.deadlineMs(request.account, request.operation.id),
+  params: request.request.params,
+  request: request.request,
+  ...conditionsOf(request),
+  attempts: [],
+  attemptCount: 0,
+  lostReplies: 0,
+  outbox: ["CommandAccepted"],
+  state: { status: "accepted", lookAt: now + CHECK_AGAIN_MS },
+});
 
 /**
  * Checks the limits of a new command. A repeat needs no check: it is the command of the first request.

@@ -9,6 +9,7 @@ import {
   isBeforeItsLane,
   isEnded,
 } from "./command.ts";
+import { unpublishedEvents } from "./command-events.ts";
 import {
   checkAfterPause,
   checkLater,
@@ -56,7 +57,7 @@ const publishOutbox = async (
   stored: Stored<Command>,
 ): Promise<Stored<Command>> => {
   if (stored.value.outbox.length === 0) return stored;
-  const published = await publish(deps, stored.value.outbox);
+  const published = await publish(deps, unpublishedEvents(stored.value));
   const value = markPublished(stored.value, published);
   if (value.outbox.length > 0) throw new Error("the bus did not take every event of the command");
   return { ...stored, value };

@@ -4,13 +4,14 @@ import { eventIdOf, listedProblems } from "../events/event.ts";
 import { type OutboxEvent, outboxEvent } from "../ledger/outbox.ts";
 import {
   type Command,
+  type CommandEventName,
   commandKey,
   type EndedState,
   type FollowedTask,
-  type Resolution,
+  isEnded,
   type SeenTag,
 } from "./command.ts";
-import { endCommand } from "./command-transitions.ts";
+import { END_EVENTS, endCommand } from "./command-transitions.ts";
 
 /**
  * A result that is larger as JSON text is left out of the event: it can be read at the provider.
@@ -46,12 +47,6 @@ const aboutCommand = (command: Command) => ({
   commandId: command.id,
 });
 
-const END_EVENTS = {
-  succeeded: "CommandSucceeded",
-  failed: "CommandFailed",
-  cancelled: "CommandCancelled",
-} as const;
-
 const subjectOf = ({ operation, params, lane }: Command) => ({ operation, params, lane });
 
 /** The conditions of a command that its events show. */
@@ -60,7 +55,7 @@ const conditionsOf = ({ after, dryRun }: Command) => ({
   ...(dryRun && { dryRun }),
 });
 
-export const commandAccepted = (command: Command): OutboxEvent =>
+const commandAccepted = (command: Command): OutboxEvent =>
   outboxEvent({
     ...aboutCommand(command),
     detailType: "CommandAccepted",
@@ -79,15 +74,14 @@ export const commandAccepted = (command: Command): OutboxEvent =>
 export const durationMsOf = ({ acceptedAt }: Command, endedAt: number): number =>
   Math.max(0, endedAt - acceptedAt);
 
-const followedTasks = ({ state }: Command): readonly FollowedTask[] =>
-  state.status === "following" ? state.tasks : [];
+type EndedCommand = Command & { readonly state: EndedState };
 
-const endData = (command: Command, endedAt: number) => ({
+const endData = (command: EndedCommand) => ({
   ...subjectOf(command),
   attempts: command.attemptCount,
   lostReplies: command.lostReplies,
-  taskIds: followedTasks(command).map(({ id }) => id),
-  durationMs: durationMsOf(command, endedAt),
+  taskIds: command.state.tasks.map(({ id }) => id),
+  durationMs: durationMsOf(command, command.state.endedAt),
   ...conditionsOf(command),
 });
 
@@ -117,6 +111,72 @@ const wouldSendData = ({ method, path, body }: WouldSend) => {
   return { method, path, ...(json !== undefined && isSmall(json) && { body: json }) };
 };
 
+const wouldSendOf = ({ method, path, body }: NonNullable<EndedState["wouldSend"]>) => ({
+  ...{ method, path },
+  ...(body !== undefined && { body }),
+});
+
+/** The event of an end, from what the command records of it. */
+const commandEnded = (command: Command): OutboxEvent => {
+  if (!isEnded(command)) throw new Error("a command that has not ended has no event of its end");
+  const { status, endedAt, outcome = "done", problems = [], ...end } = command.state;
+  const about = { ...aboutCommand(command), time: endedAt };
+  const data = endData(command);
+  switch (status) {
+    case "succeeded": {
+      const createdResources = createdBy(end.tasks);
+      return outboxEvent({
+        ...about,
+        detailType: END_EVENTS.succeeded,
+        data: {
+          ...{ ...data, outcome },
+          ...(createdResources && { createdResources }),
+          ...(end.result !== undefined && { result: end.result }),
+          ...(end.wouldSend && { wouldSend: wouldSendOf(end.wouldSend) }),
+        },
+      });
+    }
+    case "failed": {
+      const reason = end.reason as Failure["reason"];
+      const detailType = END_EVENTS.failed;
+      return outboxEvent({ ...about, detailType, data: { ...data, reason, problems } });
+    }
+    case "cancelled": {
+      const reason = end.reason as Cancellation["reason"];
+      const tag = end.tag !== undefined && { tag: end.tag };
+      const detailType = END_EVENTS.cancelled;
+      return outboxEvent({ ...about, detailType, data: { ...data, reason, problems, ...tag } });
+    }
+    default:
+      return status satisfies never;
+  }
+};
+
+/** The event of an operator's finding about an unknown outcome. */
+const commandResolved = (command: Command): OutboxEvent => {
+  const { resolution } = command;
+  if (!resolution) throw new Error("a command without a resolution has no event of it");
+  const { applied, note, resolvedAt } = resolution;
+  return outboxEvent({
+    ...aboutCommand(command),
+    detailType: "CommandResolved",
+    time: resolvedAt,
+    data: { ...subjectOf(command), applied, ...(note !== undefined && { note }) },
+  });
+};
+
+const EVENT_OF: Readonly<Record<CommandEventName, (command: Command) => OutboxEvent>> = {
+  CommandAccepted: commandAccepted,
+  CommandSucceeded: commandEnded,
+  CommandFailed: commandEnded,
+  CommandCancelled: commandEnded,
+  CommandResolved: commandResolved,
+};
+
+/** The events that the command has still to publish, in order. */
+export const unpublishedEvents = (command: Command): readonly OutboxEvent[] =>
+  command.outbox.map((entry) => (typeof entry === "string" ? EVENT_OF[entry](command) : entry));
+
 interface Success {
   readonly now: number;
   readonly outcome: NonNullable<EndedState["outcome"]>;
@@ -128,23 +188,13 @@ interface Success {
 
 /** Ends a command as succeeded and queues its event. An ended command stays unchanged. */
 export const succeed = (command: Command, success: Success): Command => {
-  const { now, outcome } = success;
-  const created = createdBy(followedTasks(command));
+  const { now, outcome, wouldSend } = success;
   const result = success.result === undefined ? undefined : plainJson(success.result);
-  const wouldSend = success.wouldSend && { wouldSend: wouldSendData(success.wouldSend) };
-  const event = outboxEvent({
-    ...aboutCommand(command),
-    detailType: END_EVENTS.succeeded,
-    time: now,
-    data: {
-      ...endData(command, now),
-      outcome,
-      ...(created && { createdResources: created }),
-      ...(result !== undefined && isSmall(result) && { result }),
-      ...wouldSend,
-    },
+  return endCommand(command, {
+    ...{ status: "succeeded", endedAt: now, outcome },
+    ...(wouldSend && { wouldSend: wouldSendData(wouldSend) }),
+    ...(result !== undefined && isSmall(result) && { result }),
   });
-  return endCommand(command, { status: "succeeded", endedAt: now, outcome, ...wouldSend }, event);
 };
 
 interface Failure {
@@ -156,13 +206,7 @@ interface Failure {
 /** Ends a command as failed and queues its event. An ended command stays unchanged. */
 export const fail = (command: Command, { now, reason, problems: given }: Failure): Command => {
   const problems = listedProblems(given);
-  const event = outboxEvent({
-    ...aboutCommand(command),
-    detailType: END_EVENTS.failed,
-    time: now,
-    data: { ...endData(command, now), reason, problems },
-  });
-  return endCommand(command, { status: "failed", endedAt: now, reason, problems }, event);
+  return endCommand(command, { status: "failed", endedAt: now, reason, problems });
 };
 
 interface Cancellation {
@@ -178,41 +222,22 @@ export const cancel = (command: Command, cancellation: Cancellation): Command =>
   const { now, reason } = cancellation;
   const problems = listedProblems(cancellation.problems);
   const tag = cancellation.tag !== undefined && { tag: cancellation.tag };
-  const event = outboxEvent({
-    ...aboutCommand(command),
-    detailType: END_EVENTS.cancelled,
-    time: now,
-    data: { ...endData(command, now), reason, problems, ...tag },
-  });
-  return endCommand(
-    command,
-    { status: "cancelled", endedAt: now, reason, problems, ...tag },
-    event,
-  );
+  return endCommand(command, { status: "cancelled", endedAt: now, reason, problems, ...tag });
 };
 
-/** Type, id and time (epoch ms) of the event that publishes the end of a command. */
-export const endEventOf = (command: Command & { readonly state: EndedState }) => {
-  const { status, endedAt } = command.state;
-  const type = END_EVENTS[status];
-  return { type, id: eventIdOf(type, identityOf(command)), time: endedAt };
-};
-
-/** Publishes an operator's finding about an unknown outcome. */
-export const commandResolved = (
-  command: Command,
-  { applied, note, resolvedAt }: Resolution,
-): OutboxEvent =>
-  outboxEvent({
-    ...aboutCommand(command),
-    detailType: "CommandResolved",
-    time: resolvedAt,
-    data: {
-      ...subjectOf(command),
-      applied,
-      ...(note !== undefined && { note }),
-    },
+/** Type, id and time (epoch ms) of each event of the command itself, published or not, the oldest first. */
+export const ownEventsOf = (command: Command) => {
+  const { acceptedAt, resolution, state } = command;
+  const event = (type: CommandEventName, time: number) => ({
+    ...{ type, time },
+    id: eventIdOf(type, identityOf(command)),
   });
+  return [
+    event("CommandAccepted", acceptedAt),
+    ...("endedAt" in state ? [event(END_EVENTS[state.status], state.endedAt)] : []),
+    ...(resolution ? [event("CommandResolved", resolution.resolvedAt)] : []),
+  ];
+};
 
 /**
  * Describes the newest request that may have taken effect, for the operator who investigates it.

@@ -1,4 +1,3 @@
-import type { OutboxEvent } from "../ledger/outbox.ts";
 import { type Attempt, attemptsWithRoom } from "./attempt-history.ts";
 import {
   CHECK_AGAIN_MS,
@@ -7,6 +6,7 @@ import {
   type FollowedTask,
   isBeforeItsLane,
   isEnded,
+  outboxIdOf,
   type Resolution,
 } from "./command.ts";
 
@@ -183,18 +183,20 @@ export const recordTaskEnd = (
       }
     : command;
 
+export const END_EVENTS = {
+  succeeded: "CommandSucceeded",
+  failed: "CommandFailed",
+  cancelled: "CommandCancelled",
+} as const;
+
 /** Ends the command, erases its request, and queues the event of its end. An end is final. */
-export const endCommand = (
-  command: Command,
-  end: Omit<EndedState, "settled" | "tasks">,
-  event: OutboxEvent,
-): Command =>
+export const endCommand = (command: Command, end: Omit<EndedState, "settled" | "tasks">): Command =>
   unlessEnded(command, () => {
     const { request: _, uncertain: __, ...kept } = command;
     const tasks = command.state.status === "following" ? command.state.tasks : [];
     return {
       ...kept,
-      outbox: [...command.outbox, event],
+      outbox: [...command.outbox, END_EVENTS[end.status]],
       state: { ...end, settled: false, tasks },
     };
   });
@@ -206,24 +208,24 @@ export const noteCancelRequest = (command: Command, now: number): Command =>
 /**
  * Records an operator's finding about an unknown outcome once, and queues its event. The end stays.
  */
-export const resolveOutcome = (
-  command: Command,
-  resolution: Resolution,
-  event: OutboxEvent,
-): Command =>
+export const resolveOutcome = (command: Command, resolution: Resolution): Command =>
   isEnded(command) && command.state.reason === "unknown-outcome" && !command.resolution
     ? {
         ...command,
         resolution,
-        outbox: [...command.outbox, event],
+        outbox: [...command.outbox, "CommandResolved"],
         state: { ...command.state, settled: false },
       }
     : command;
 
-export const markPublished = (command: Command, ids: ReadonlySet<string>): Command =>
-  command.outbox.some((event) => ids.has(event.deduplicationId))
-    ? { ...command, outbox: command.outbox.filter((event) => !ids.has(event.deduplicationId)) }
-    : command;
+/** Removes published events from the outbox, and the provider's reply with the event that shows it. */
+export const markPublished = (command: Command, ids: ReadonlySet<string>): Command => {
+  const outbox = command.outbox.filter((entry) => !ids.has(outboxIdOf(command, entry)));
+  if (outbox.length === command.outbox.length) return command;
+  if (!isEnded(command) || outbox.includes(END_EVENTS.succeeded)) return { ...command, outbox };
+  const { result: _, ...state } = command.state;
+  return { ...command, outbox, state };
+};
 
 /** Finalizes an ended command after its lane was handed over, if its outbox is empty. */
 export const finalize = (command: Command): Command =>

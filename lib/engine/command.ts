@@ -1,9 +1,11 @@
 import * as z from "zod";
 import { createdResourcesSchema } from "../contract/created-resources.ts";
-import { outboxSchema } from "../ledger/outbox.ts";
+import { eventIdOf } from "../events/event.ts";
+import { outboxEventSchema } from "../ledger/outbox.ts";
 import { recordKind, storedJsonObject } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
 import { attemptSchema } from "./attempt-history.ts";
+import { storedCommand } from "./stored-command.ts";
 
 /**
  * The poller checks an accepted command again after this time, unless a function has advanced it.
@@ -90,12 +92,25 @@ const stateSchema = z.discriminatedUnion("status", [
     outcome: z.enum(["done", "no-op", "dry-run"]).optional(),
     problems: z.array(problemSchema).optional(),
     /** The request that a dry run would have sent, without secrets. */
-    wouldSend: storedJsonObject.optional(),
+    wouldSend: z.object({ method: z.string(), path: z.string() }).catchall(z.json()).optional(),
+    /** The provider's reply to an operation that answers at once; erased once its event is published. */
+    result: z.json().optional(),
     /** The tag that a guard read; null when there is none. */
     tag: seenTagSchema.nullable().optional(),
-    tasks: z.array(followedTaskSchema),
+    tasks: z.array(followedTaskSchema).default([]),
   }),
 ]);
+
+/** Events of the command itself, each published once. Their content follows from the command. */
+const COMMAND_EVENTS = [
+  "CommandAccepted",
+  "CommandSucceeded",
+  "CommandFailed",
+  "CommandCancelled",
+  "CommandResolved",
+] as const;
+
+export type CommandEventName = (typeof COMMAND_EVENTS)[number];
 
 const commandSchema = z.object({
   sender: z.string(),
@@ -119,17 +134,17 @@ const commandSchema = z.object({
   /** Goes through every step without sending the request. */
   dryRun: z.boolean().optional(),
   /** The newest attempts; older ones are archived in items of their own. */
-  attempts: z.array(attemptSchema),
+  attempts: z.array(attemptSchema).default([]),
   attemptCount: z.int(),
   /** Number of sends without a reply. */
-  lostReplies: z.int(),
+  lostReplies: z.int().default(0),
   /** Bounds of the sends with unknown outcomes: none of them left earlier or later, epoch ms. */
   uncertain: z.object({ firstSentAt: z.int(), lastSentAt: z.int() }).optional(),
   /** When an operator cancelled it, epoch ms. */
   cancelRequestedAt: z.int().optional(),
   resolution: resolutionSchema.optional(),
-  /** Events still to be published, in order. */
-  outbox: outboxSchema,
+  /** Events still to be published, in order. Earlier versions stored each as a whole. */
+  outbox: z.array(z.union([z.enum(COMMAND_EVENTS), outboxEventSchema])).default([]),
   state: stateSchema,
 });
 
@@ -193,6 +208,7 @@ export const commands = recordKind({
   schema: commandSchema,
   dueAt,
   keepsEntry,
+  storedForm: storedCommand,
   expiresAt: ({ state }) =>
     "endedAt" in state && state.settled ? state.endedAt + LEDGER_RETENTION_MS : undefined,
   listing: ({ acceptedAt, account, operation, sender, lane }) => ({
@@ -213,6 +229,10 @@ export const splitCommandKey = (key: string): { readonly sender: string; readonl
   const at = key.indexOf("/");
   return { sender: key.slice(0, at), id: key.slice(at + 1) };
 };
+
+/** The id of an event of the outbox. */
+export const outboxIdOf = (command: Command, entry: Command["outbox"][number]): string =>
+  typeof entry === "string" ? eventIdOf(entry, [commandKey(command)]) : entry.deduplicationId;
 
 /** Whether the command has not entered its lane yet. */
 export const isBeforeItsLane = ({ state }: Command): boolean =>

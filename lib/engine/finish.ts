@@ -3,7 +3,7 @@ import type { Stored } from "../ledger/record.ts";
 import type { BusEntry } from "../platform/ports/bus.ts";
 import type { CountName } from "../platform/ports/metrics.ts";
 import { type Command, commandKey, commands, type EndedState, isEnded } from "./command.ts";
-import { durationMsOf } from "./command-events.ts";
+import { durationMsOf, unpublishedEvents } from "./command-events.ts";
 import { finalize, markPublished } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
 import { type Lane, lanes, leaveLane } from "./lane.ts";
@@ -57,7 +57,7 @@ export const finishCommand = async (
   const { value: command } = stored;
   const key = commandKey(command);
   await handOver(deps, command.lane, key);
-  const events = [...(taskEvents ?? []), ...command.outbox];
+  const events = [...(taskEvents ?? []), ...unpublishedEvents(command)];
   const published = await publish(deps, events);
   await leaveTasks(deps, command);
   const change = (current: Command): Command => finalize(markPublished(current, published));

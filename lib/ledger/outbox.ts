@@ -8,7 +8,7 @@ import { type RecordRules, recordKind, storedJsonObject } from "./record.ts";
 
 const detailSchema = z.record(z.string(), z.json());
 
-const outboxEventSchema = z.object({
+export const outboxEventSchema = z.object({
   detailType: z.string(),
   detail: storedJsonObject,
   time: z.int(),

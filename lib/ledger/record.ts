@@ -57,6 +57,19 @@ export interface RecordRules<S extends z.ZodType> {
   readonly expiresAt?: (value: z.output<S>) => number | undefined;
   /** The list entry of a value; absent: the list leaves this kind out. */
   readonly listing?: (value: z.output<S>, key: string) => ListFields | undefined;
+  /** The form in which the store keeps a value; absent: the value itself. */
+  readonly storedForm?: StoredForm<z.output<S>>;
+}
+
+/** An item without its version and times. Its key is given without the kind. */
+export type ItemContent = Pick<LedgerItem, "key" | "value" | "listing">;
+
+/** A shorter form of values, because each kilobyte of an item costs a write unit. */
+interface StoredForm<T> {
+  /** Leaves out what the rest of the item shows. */
+  readonly toStored: (value: T) => object;
+  /** Fills in what is left out, before the schema checks it. Also takes a value in its whole form. */
+  readonly fromStored: (content: ItemContent) => unknown;
 }
 
 /** Typed reading and writing of one kind of ledger item. Keys are given without the kind. */
@@ -69,11 +82,17 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
     return fields && listingOf(itemKey(key), fields);
   };
 
+  const fromItem = ({ key: ofItem, value, listing }: ItemContent): T => {
+    const key = ofItem.slice(itemKey("").length);
+    const whole = rules.storedForm?.fromStored({ key, value, listing }) ?? value;
+    return z.parse(rules.schema, whole);
+  };
+
   const read = async (ledger: Ledger, key: string): Promise<Stored<T> | undefined> => {
     const item = await ledger.read(itemKey(key));
     if (!item) return undefined;
     const { version, dueAt } = item;
-    return { version, dueAt, value: z.parse(rules.schema, item.value) };
+    return { version, dueAt, value: fromItem(item) };
   };
 
   /** The time of the item's entry in the due index after a write of `value`. */
@@ -100,7 +119,7 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
       expiresAt: rules.expiresAt?.(value),
       listing: listing(key, value),
       // A copy in the form that the store keeps: without absent fields.
-      value: JSON.parse(JSON.stringify(value)),
+      value: JSON.parse(JSON.stringify(rules.storedForm?.toStored(value) ?? value)),
     });
     return written === "written" ? { version, dueAt, value } : undefined;
   };
@@ -128,9 +147,11 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
     /** The key of an item in the ledger. */
     itemKey,
     dueAt: rules.dueAt,
+    /** The value of an item of this kind. @throws ZodError when this version cannot read it */
+    fromItem,
     /** The listing that a write of this item would have. @throws ZodError for an unreadable value */
-    listingOf: ({ key, value }: LedgerItem): Listing | undefined =>
-      listing(key.slice(itemKey("").length), z.parse(rules.schema, value)),
+    listingOf: (item: LedgerItem): Listing | undefined =>
+      listing(item.key.slice(itemKey("").length), fromItem(item)),
     read,
     write,
     /**

@@ -1,4 +1,6 @@
-import type { Command } from "../../lib/engine/command.ts";
+import { type Command, commands } from "../../lib/engine/command.ts";
+import { unpublishedEvents } from "../../lib/engine/command-events.ts";
+import type { LedgerItem } from "../../lib/platform/ports/ledger.ts";
 
 /** An accepted command, as in the ledger. @param fields override the defaults */
 export const commandOf = (fields: Partial<Command> = {}): Command => ({
@@ -21,3 +23,15 @@ export const commandOf = (fields: Partial<Command> = {}): Command => ({
   state: { status: "accepted", lookAt: 31_000 },
   ...fields,
 });
+
+/** The value that versions before the short form stored: every field, and events as a whole. */
+export const wholeValue = (command: Command): LedgerItem["value"] => {
+  const { result: _, ...state } = { result: undefined, ...command.state };
+  return JSON.parse(JSON.stringify({ ...command, state, outbox: unpublishedEvents(command) }));
+};
+
+/** The item as such a version wrote it; an item of another kind stays as it is. */
+export const wholeItem = (item: LedgerItem): LedgerItem =>
+  item.key.startsWith(`${commands.kind}#`)
+    ? { ...item, value: wholeValue(commands.fromItem(item)) }
+    : item;

@@ -1,4 +1,5 @@
 import type { Unit } from "../../../lib/cost/prices.ts";
+import { commands, isEnded } from "../../../lib/engine/command.ts";
 import type { UsedUnits } from "../../../lib/local/dynamodb-limits.ts";
 import type { JsonValue, LedgerItem } from "../../../lib/platform/ports/ledger.ts";
 
@@ -28,8 +29,6 @@ const fieldOf = (value: JsonValue | undefined, name: string): JsonValue | undefi
     ? (value as Readonly<Record<string, JsonValue>>)[name]
     : undefined;
 
-const ENDED: ReadonlySet<unknown> = new Set(["succeeded", "failed", "cancelled"]);
-
 const kindOf = (key: string): string => key.slice(0, key.indexOf("#"));
 const statusOf = (item: Pick<LedgerItem, "value">) =>
   fieldOf(fieldOf(item.value, "state"), "status");
@@ -58,7 +57,7 @@ export const createAttribution = (record: (part: Part, uses: readonly Use[]) => 
       case "task":
         return statusOf(item) !== "open";
       case "command":
-        return ENDED.has(statusOf(item));
+        return isEnded(commands.fromItem(item));
       case "lane":
         return fieldOf(item.value, "holder") !== holders.get(item.key);
       default:

@@ -6,9 +6,10 @@ import { listCommands, listQuerySchema } from "../../../lib/admin/list.ts";
 import { commandKey, commands } from "../../../lib/engine/command.ts";
 import { recordRejection } from "../../../lib/engine/rejection.ts";
 import { type LevelDatabase, openLevelDatabase } from "../../../lib/local/level-database.ts";
+import { toItem } from "../../../lib/local/level-ledger.ts";
 import { repairList } from "../../../lib/local/list-repair.ts";
 import type { Ledger } from "../../../lib/platform/ports/ledger.ts";
-import { commandOf } from "../../support/commands.ts";
+import { commandOf, wholeItem } from "../../support/commands.ts";
 import { openLedgerIn } from "../../support/local-ledger.ts";
 
 const NOW = Date.UTC(2026, 10, 22, 12);
@@ -46,10 +47,17 @@ const write = async (id: string): Promise<void> => {
   await withLedger((ledger) => commands.write(ledger, commandKey(command), undefined, command));
 };
 
+/** A stored item as the version before the list wrote it: whole, and without a listing. */
+const asOlder = (key: string, text: string | undefined) => {
+  const { listing, ...stored } = JSON.parse(text ?? "{}");
+  const { value } = wholeItem(toItem(key, { listing, ...stored }));
+  return { ...stored, text: JSON.stringify(value) };
+};
+
 /** Writes an item again, as the version before the list does: without its listing, beside its list entry. */
 const rewriteAsOlder = (key: string) =>
   withDatabase(async (database) => {
-    const { listing: _, ...stored } = JSON.parse((await database.get("item", key)) ?? "{}");
+    const stored = asOlder(key, await database.get("item", key));
     const value = JSON.stringify({ ...stored, version: stored.version + 1 });
     await database.write([{ type: "put", map: "item", key, value }]);
   });
@@ -154,10 +162,8 @@ test("adds more items than one batch holds", async () => {
   await write("c");
   const many = Array.from({ length: 1_200 }, (_, index) => index);
   await withDatabase(async (database) => {
-    const { listing: _, ...stored } = JSON.parse(
-      (await database.get("item", "command#own/c")) ?? "{}",
-    );
-    const value = JSON.stringify(stored);
+    const key = "command#own/c";
+    const value = JSON.stringify(asOlder(key, await database.get("item", key)));
     await database.write(
       many.map((index) => ({
         type: "put",

@@ -1,9 +1,17 @@
+import { commands, outboxIdOf } from "../../../lib/engine/command.ts";
 import type { EventBus } from "../../../lib/platform/ports/bus.ts";
+import type { LedgerItem } from "../../../lib/platform/ports/ledger.ts";
 import type { ObservedLedger } from "../simulation/cloud/observed-ledger.ts";
 
 /** Ids of events in the outbox of an item. */
-const eventIdsIn = (outbox: unknown): readonly string[] =>
-  Array.isArray(outbox) ? outbox.map(({ deduplicationId }) => deduplicationId) : [];
+const eventIdsIn = (item: LedgerItem): readonly string[] => {
+  if (item.key.startsWith(`${commands.kind}#`)) {
+    const command = commands.fromItem(item);
+    return command.outbox.map((entry) => outboxIdOf(command, entry));
+  }
+  const { outbox } = item.value;
+  return Array.isArray(outbox) ? outbox.map(({ deduplicationId }) => deduplicationId) : [];
+};
 
 /** Events that no record holds, and those that the recording bus looks up in the records itself. */
 const WITHOUT_OUTBOX =
@@ -15,8 +23,8 @@ export const watchOutboxes = () => {
   const toldTooEarly: string[] = [];
   return {
     watch(ledger: ObservedLedger): void {
-      ledger.onWrite(({ value }) => {
-        for (const id of eventIdsIn(value.outbox)) durable.add(id);
+      ledger.onWrite((item) => {
+        for (const id of eventIdsIn(item)) durable.add(id);
       });
     },
     watched: (bus: EventBus): EventBus => ({

@@ -1,3 +1,4 @@
+import { commands } from "../../../lib/engine/command.ts";
 import { COLLECTIONS, keyOf } from "../../../lib/service/state/state.ts";
 import type { Cloud } from "./cloud.ts";
 import { blanked, createIdNames, idsIn } from "./normal-form.ts";
@@ -58,8 +59,10 @@ const withAnonymousMessages = (value: object, { anonymous }: IdNames): unknown =
 
 const addLedger = (facts: Facts, { ledger }: Cloud, ids: IdNames): void => {
   const stored = [...ledger.items.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
-  for (const { key, value, dueAt, expiresAt } of inOrder(stored, ids)) {
+  for (const item of inOrder(stored, ids)) {
+    const { key, dueAt, expiresAt } = item;
     if (key.startsWith("lease#")) continue;
+    const value = key.startsWith(`${commands.kind}#`) ? commands.fromItem(item) : item.value;
     const kept = { ...value, ...(expiresAt === undefined ? {} : { expiresAt }) };
     const path = `ledger > ${ids.named(key)}`;
     add(facts, path, ids.named(blanked(withAnonymousMessages(kept, ids))));

@@ -13,7 +13,7 @@ import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.
 import { createDynamodbUnlistedItems } from "../../../lib/platform/aws/dynamodb-unlisted-items.ts";
 import type { Clock } from "../../../lib/platform/ports/clock.ts";
 import type { Ledger } from "../../../lib/platform/ports/ledger.ts";
-import { commandOf } from "../../support/commands.ts";
+import { commandOf, wholeItem } from "../../support/commands.ts";
 import { openTableServer } from "../../support/table-server.ts";
 
 const NOW = Date.UTC(2026, 10, 22, 12);
@@ -39,7 +39,10 @@ const sleepingClock = (): Clock => {
 /** The ledger as the version before the list writes it: whole items without a listing. */
 const olderVersion = (): Ledger => ({
   ...ledger,
-  write: ({ listing: _, ...item }) => ledger.write(item),
+  write(given) {
+    const { listing: _, ...item } = wholeItem(given);
+    return ledger.write(item);
+  },
 });
 
 const create = async (by: Ledger, id: string): Promise<void> => {

@@ -4,7 +4,7 @@ import { type ListQuery, listCommands, listQuerySchema } from "../../../lib/admi
 import { type Command, commandKey, commands } from "../../../lib/engine/command.ts";
 import { recordRejection } from "../../../lib/engine/rejection.ts";
 import type { Ledger } from "../../../lib/platform/ports/ledger.ts";
-import { commandOf } from "../../support/commands.ts";
+import { commandOf, wholeItem } from "../../support/commands.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
 import { startProvider } from "../../support/provider.ts";
 import { updateContainer, updatePolicy } from "../../support/requests.ts";
@@ -218,7 +218,7 @@ describe("the list of commands", () => {
     const ledger = await ledgerWith([{ id: "c1", acceptedAt: NOW - 5 }]);
     const stored = await ledger.read("command#own/c1");
     if (!stored) throw new Error("c1 is not stored");
-    const { listing, ...unlisted } = stored;
+    const { listing, ...unlisted } = wholeItem(stored);
     await ledger.write({ ...unlisted, version: 2 });
     const afterRollback = await listAll(ledger, {});
 

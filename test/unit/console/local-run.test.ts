@@ -185,7 +185,7 @@ describe("the gateway of a local run", () => {
     expect(answer).toMatchObject({ kind: "stopped", status: "cancelled" });
     const stored = await commands.read(deps.ledger, `${sender}/${id}`);
     expect(stored?.value).toMatchObject({
-      outbox: [{ detailType: "CommandCancelled" }],
+      outbox: ["CommandCancelled"],
       state: { settled: false },
     });
   });

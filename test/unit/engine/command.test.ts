@@ -2,8 +2,6 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import * as record from "../../../lib/engine/command.ts";
 import * as transitions from "../../../lib/engine/command-transitions.ts";
-
-import type { OutboxEvent } from "../../../lib/ledger/outbox.ts";
 import { commandOf } from "../../support/commands.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
 
@@ -13,13 +11,9 @@ const machine = { ...record, ...transitions };
 type Command = record.Command;
 type Step = (command: Command, now: number) => Command;
 
-const event = (id: string): OutboxEvent => ({
-  detailType: "CommandFailed",
-  detail: {},
-  time: 1,
-  groupId: "g",
-  deduplicationId: id,
-});
+/** Ids of these events of the command. */
+const idsOf = (...events: Command["outbox"]): ReadonlySet<string> =>
+  new Set(events.map((each) => record.outboxIdOf(commandOf(), each)));
 
 const TASK_IDS = ["t1", "t2", "t3"];
 const STEPS: Readonly<Record<string, Step>> = {
@@ -37,19 +31,14 @@ const STEPS: Readonly<Record<string, Step>> = {
   tasksRecorded: machine.tasksRecorded,
   finishFirst: (command) => machine.recordTaskEnd(command, "t1", { kind: "finished" }),
   failFirst: (command) => machine.recordTaskEnd(command, "t1", { kind: "failed", message: "no" }),
-  succeed: (command, now) =>
-    machine.endCommand(command, { status: "succeeded", endedAt: now }, event("succeeded")),
+  succeed: (command, now) => machine.endCommand(command, { status: "succeeded", endedAt: now }),
   fail: (command, now) =>
-    machine.endCommand(command, { status: "failed", endedAt: now, reason: "r" }, event("failed")),
+    machine.endCommand(command, { status: "failed", endedAt: now, reason: "r" }),
   leaveUnknown: (command, now) =>
-    machine.endCommand(
-      command,
-      { status: "failed", endedAt: now, reason: "unknown-outcome" },
-      event("failed"),
-    ),
+    machine.endCommand(command, { status: "failed", endedAt: now, reason: "unknown-outcome" }),
   noteCancelRequest: machine.noteCancelRequest,
   publish: (command) =>
-    machine.markPublished(command, new Set(["accepted", "succeeded", "failed"])),
+    machine.markPublished(command, idsOf("CommandAccepted", "CommandSucceeded", "CommandFailed")),
   finalize: machine.finalize,
 };
 
@@ -64,7 +53,7 @@ const course = fc.array(
 /** Runs a sequence of transitions. @returns every state of the command, with the step that led to it */
 const walk = (steps: typeof course extends fc.Arbitrary<infer T> ? T : never) => {
   let now = 1_000;
-  let command = commandOf({ deadline: 40_000, outbox: [event("accepted")] });
+  let command = commandOf({ deadline: 40_000, outbox: ["CommandAccepted"] });
   return steps.map(({ step, pass }) => {
     now += pass;
     const before = command;
@@ -218,12 +207,8 @@ test("a resolution is kept once, and makes its command due again until it is pub
       const command = walk(steps).at(-1)?.after ?? commandOf();
       const found = { applied: true, resolvedAt: 900_000 };
 
-      const resolved = machine.resolveOutcome(command, found, event("resolved"));
-      const again = machine.resolveOutcome(
-        resolved,
-        { applied: false, resolvedAt: 950_000 },
-        event("resolved"),
-      );
+      const resolved = machine.resolveOutcome(command, found);
+      const again = machine.resolveOutcome(resolved, { applied: false, resolvedAt: 950_000 });
 
       expect(again).toBe(resolved);
       if (!machine.isEnded(command) || command.state.reason !== "unknown-outcome") {
@@ -233,7 +218,10 @@ test("a resolution is kept once, and makes its command due again until it is pub
       expect(resolved).toMatchObject({ resolution: found, state: { settled: false } });
       expect(resolved.state).toEqual({ ...command.state, settled: false });
       expect(machine.commands.dueAt(resolved)).toBe(905_000);
-      const published = machine.markPublished(STEPS.publish!(resolved, 0), new Set(["resolved"]));
+      const published = machine.markPublished(
+        STEPS.publish!(resolved, 0),
+        idsOf("CommandResolved"),
+      );
       expect(machine.commands.dueAt(machine.finalize(published))).toBeUndefined();
     }),
   );
@@ -257,8 +245,8 @@ test("a resolution does not extend the retention of a command", async () => {
   const ended = machine.finalize(STEPS.publish!(STEPS.leaveUnknown!(commandOf(), 5_000), 0));
   const found = { applied: false, resolvedAt: 900_000 };
 
-  const resolved = machine.resolveOutcome(ended, found, event("resolved"));
-  const published = machine.finalize(machine.markPublished(resolved, new Set(["resolved"])));
+  const resolved = machine.resolveOutcome(ended, found);
+  const published = machine.finalize(machine.markPublished(resolved, idsOf("CommandResolved")));
   await machine.commands.write(ledger, "resolved", undefined, published);
 
   expect((await ledger.read("command#resolved"))?.expiresAt).toBe(5_184_005_000);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { parseWireJson } from "../../../../lib/contract/json.ts";
-import { commands } from "../../../../lib/engine/command.ts";
+import { type Command, commands } from "../../../../lib/engine/command.ts";
 import { tasks } from "../../../../lib/engine/task.ts";
 import { priceItems } from "../../../../lib/jobs/prices/price.ts";
 import { thresholdsLease } from "../../../../lib/jobs/thresholds/sync.ts";
@@ -16,17 +16,7 @@ import type { ConfigVersion } from "../plan/configs.ts";
 const MAX_SKEW_MS = 5 * 60_000;
 
 const leaseSchema = z.object({ by: z.string(), until: z.number() });
-const sendingSchema = z.object({ state: z.object({ lease: leaseSchema }) });
-const attemptedSchema = z.object({ attemptCount: z.int().min(1) });
 const UNKNOWN: ReadonlySet<string> = new Set(["ambiguous", "lost"]);
-const uncertainSchema = z.object({
-  uncertain: z.object({ lastSentAt: z.number() }),
-  attempts: z.array(z.object({ disposition: z.string().optional() })),
-  state: z.object({ lease: leaseSchema.optional() }),
-});
-const cancelledSchema = z.object({
-  state: z.object({ status: z.literal("cancelled"), settled: z.literal(true) }),
-});
 const openTaskSchema = z.object({
   command: z.string(),
   state: z.object({ status: z.literal("open") }),
@@ -52,13 +42,15 @@ type Rule = (
 const isOf = ({ kind }: { readonly kind: string }, { key }: LedgerItem): boolean =>
   key.startsWith(`${kind}#`);
 
+const commandIn = (item: LedgerItem | undefined): Command | undefined =>
+  item && isOf(commands, item) ? commands.fromItem(item) : undefined;
+
 /** The lease of a job or of an attempt. */
-const leaseIn = (item: LedgerItem | undefined) =>
-  item?.key.startsWith("lease#")
-    ? leaseSchema.parse(item.value)
-    : item && isOf(commands, item)
-      ? sendingSchema.safeParse(item.value).data?.state.lease
-      : undefined;
+const leaseIn = (item: LedgerItem | undefined) => {
+  if (item?.key.startsWith("lease#")) return leaseSchema.parse(item.value);
+  const state = commandIn(item)?.state;
+  return state && "lease" in state ? state.lease : undefined;
+};
 
 /** A runner takes a lease of another one only after its end. */
 const leaseStays: Rule = ({ item, previous, by }) => {
@@ -85,9 +77,7 @@ const isKept: Rule = ({ item: { key, value, expiresAt, dueAt }, by }) => {
 
 const isAnnounced: Rule = ({ item, previous }, { bus }) => {
   const isFirst =
-    isOf(commands, item) &&
-    attemptedSchema.safeParse(item.value).success &&
-    !attemptedSchema.safeParse(previous?.value).success;
+    (commandIn(item)?.attemptCount ?? 0) > 0 && (commandIn(previous)?.attemptCount ?? 0) === 0;
   if (!isFirst) return undefined;
   const isPublished = bus
     .seen()
@@ -101,7 +91,8 @@ const isAnnounced: Rule = ({ item, previous }, { bus }) => {
 
 /** An operator who cancels a command that follows a task ends the checks of that task. */
 const isUnfollowed: Rule = ({ item }, { ledger }) => {
-  if (!isOf(commands, item) || !cancelledSchema.safeParse(item.value).success) return undefined;
+  const state = commandIn(item)?.state;
+  if (state?.status !== "cancelled" || !state.settled) return undefined;
   const isOpen = [...ledger.items.values()].some((other) => {
     const task = isOf(tasks, other) ? openTaskSchema.safeParse(other.value).data : undefined;
     return task && item.key === `${commands.kind}#${task.command}`;
@@ -119,18 +110,17 @@ const isNewer: Rule = ({ item, previous }) => {
 
 /** The ambiguity window begins no earlier than the last request that may have taken effect left. */
 const isWindowWhole: Rule = ({ item, by }, { chronicle, plan, faults }) => {
-  if (!isOf(commands, item) || !("uncertain" in item.value)) return undefined;
-  const value = uncertainSchema.safeParse(item.value).data;
+  const command = commandIn(item);
   // A suspended machine may send after its lease.
   const isSure =
     !plan.isSkewed &&
     !by.hasJumped() &&
     !faults.struck.some(({ kind }) => /frozen|clock jump/.test(kind));
-  if (!value || value.state.lease || !isSure) return undefined;
+  if (!command?.uncertain || leaseIn(item) || !isSure) return undefined;
   const key = item.key.slice(`${commands.kind}#`.length);
   const sent = chronicle.departures.findLast(({ command }) => command === key);
-  const { lastSentAt } = value.uncertain;
-  const isUncertain = UNKNOWN.has(value.attempts.at(-1)?.disposition ?? "");
+  const { lastSentAt } = command.uncertain;
+  const isUncertain = UNKNOWN.has(command.attempts.at(-1)?.disposition ?? "");
   return sent && isUncertain && lastSentAt < sent.at
     ? `${item.key}: the ambiguity window begins ${sent.at - lastSentAt} ms before the request left`
     : undefined;

@@ -1,20 +1,10 @@
 import * as z from "zod";
 import { commandedOperation } from "../../../../lib/contract/operations.ts";
-import { type Command, commands, requestSchema } from "../../../../lib/engine/command.ts";
+import { type Command, commands } from "../../../../lib/engine/command.ts";
 import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
 import { buildRequest } from "../../../../lib/provider/client.ts";
 import { BASE_URLS } from "../plan/actors.ts";
 import type { Caller } from "./observed-ledger.ts";
-
-const leaseSchema = z.object({
-  state: z.object({ lease: z.object({ by: z.string(), until: z.number() }) }),
-});
-const identitySchema = z.object({
-  account: z.string(),
-  operation: z.string(),
-  lane: z.string(),
-  request: requestSchema,
-});
 
 /** Identifies a request: all requests of a command have the same signature. */
 export const signatureOf = (request: Request, body: string): string =>
@@ -38,10 +28,11 @@ export const createSentCommands = (): SentCommands => {
   const noted = new Set<string>();
 
   return {
-    async note({ key, value }) {
+    async note(item) {
+      const { key } = item;
       if (!key.startsWith(PREFIX) || noted.has(key)) return;
-      const command = identitySchema.safeParse(value).data;
-      if (!command) return;
+      const command = commands.fromItem(item);
+      if (!command.request) return;
       noted.add(key);
       const operation = commandedOperation(command.operation);
       if (operation.kind !== "mutation") return;
@@ -66,7 +57,9 @@ export const createSentCommands = (): SentCommands => {
     whose(signature, by, items) {
       const known = bySignature.get(signature) ?? [];
       const isLeased = ({ key }: { readonly key: string }): boolean => {
-        const lease = leaseSchema.safeParse(items.get(PREFIX + key)?.value).data?.state.lease;
+        const item = items.get(PREFIX + key);
+        const state = item && commands.fromItem(item).state;
+        const lease = state && "lease" in state ? state.lease : undefined;
         return lease?.by === by.name && (lease.until > by.clock.now() || by.hasJumped());
       };
       const leased = known.find(isLeased);
