@@ -1,4 +1,4 @@
-import { refusalOfNew, requestFingerprint } from "../engine/accept.ts";
+import { checkLimits, requestFingerprint } from "../engine/accept.ts";
 import { type Command, commandKey, commands } from "../engine/command.ts";
 import { readRequest } from "../engine/read-request.ts";
 import type { CommandRequest, Rejection, RequestContext } from "../engine/request.ts";
@@ -95,9 +95,9 @@ const diagnoseNew = async (
   if (request.askedAt === undefined && letter.arrivedAt < now - MAX_REQUEST_AGE_MS) {
     return { kind: "untimed", request };
   }
-  const refusal = await refusalOfNew(ledger, request, now);
-  return refusal
-    ? { kind: "refused", refusal, request, command: undefined }
+  const limits = await checkLimits(ledger, request, now);
+  return limits.kind === "rejected"
+    ? { kind: "refused", refusal: limits, request, command: undefined }
     : { kind: "runnable", request, isRightChecked: access !== undefined };
 };
 

@@ -1,18 +1,23 @@
 import * as z from "zod";
 import type { Problem } from "../contract/problem.ts";
-import type { Stored } from "../ledger/record.ts";
+import type { Known, Stored } from "../ledger/record.ts";
 import { MAX_DEADLINE_MS, MAX_REQUEST_AGE_MS } from "../ledger/retention.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { CHECK_AGAIN_MS, type Command, commandKey, commands } from "./command.ts";
 import { findLoop } from "./dependencies.ts";
 import type { CommandDeps } from "./deps.ts";
-import { isFull, lanes, MAX_WAITING } from "./lane.ts";
+import { isFull, type Lane, lanes, MAX_WAITING } from "./lane.ts";
 import { type CommandRequest, fingerprintOf, type RejectionReason } from "./request.ts";
 
 const jsonRecord = z.record(z.string(), z.json());
 
 export type Acceptance =
-  | { readonly kind: "accepted"; readonly stored: Stored<Command> }
+  | {
+      readonly kind: "accepted";
+      readonly stored: Stored<Command>;
+      /** Its lane, if that was read. */
+      readonly lane?: Known<Lane>;
+    }
   | {
       readonly kind: "rejected";
       readonly reason: RejectionReason;
@@ -68,15 +73,21 @@ const newCommand = (deps: CommandDeps, request: CommandRequest, now: number): Co
   state: { status: "accepted", lookAt: now + CHECK_AGAIN_MS },
 });
 
+/** A new command is within all limits. `lane` is its lane, if that was read. */
+interface Allowed {
+  readonly kind: "allowed";
+  readonly lane?: Known<Lane>;
+}
+
 /**
  * Checks the limits of a new command. A repeat needs no check: it is the command of the first request.
  * @param now epoch ms
  */
-export const refusalOfNew = async (
+export const checkLimits = async (
   ledger: Ledger,
   request: CommandRequest,
   now: number,
-): Promise<Refused | undefined> => {
+): Promise<Refused | Allowed> => {
   const { askedAt, deadline } = request;
   if (askedAt !== undefined && askedAt < now - MAX_REQUEST_AGE_MS) {
     return rejected(
@@ -99,7 +110,7 @@ export const refusalOfNew = async (
   const loop = await findLoop(ledger, request);
   if (loop) return rejected("invalid", "after", loop);
   // A command that waits for others enters the lane later, when there may be room.
-  if (request.after.length > 0) return undefined;
+  if (request.after.length > 0) return { kind: "allowed" };
   const lane = await lanes.read(ledger, request.lane);
   return isFull(lane?.value)
     ? rejected(
@@ -107,7 +118,7 @@ export const refusalOfNew = async (
         "",
         `${MAX_WAITING} commands already wait for this resource; send again later`,
       )
-    : undefined;
+    : { kind: "allowed", lane: lane ?? "absent" };
 };
 
 /**
@@ -130,11 +141,12 @@ export const acceptRequest = async (
         );
   }
   const now = deps.clock.now();
-  const refusal = await refusalOfNew(deps.ledger, request, now);
-  if (refusal) return refusal;
+  const limits = await checkLimits(deps.ledger, request, now);
+  if (limits.kind === "rejected") return limits;
   const created = await commands.write(deps.ledger, key, undefined, newCommand(deps, request, now));
   // Another writer was faster. Read the command that it created.
   if (!created) return acceptRequest(deps, request);
   deps.log.info("command accepted");
-  return { kind: "accepted", stored: created };
+  const { lane } = limits;
+  return { kind: "accepted", stored: created, ...(lane && { lane }) };
 };

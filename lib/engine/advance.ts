@@ -1,5 +1,5 @@
 import { publish } from "../events/event.ts";
-import type { Stored } from "../ledger/record.ts";
+import type { Known, Stored } from "../ledger/record.ts";
 import { attemptCommand } from "./attempt.ts";
 import {
   type Command,
@@ -21,7 +21,7 @@ import { checkEntry, expireCommand } from "./dependencies.ts";
 import { type CommandDeps, depsFor, keyFields } from "./deps.ts";
 import { finishCommand, handOver } from "./finish.ts";
 import { isLeftToTask, recordTasks } from "./follow.ts";
-import { confirmHolder, enterLane, lanes, renewGrant } from "./lane.ts";
+import { confirmHolder, enterLane, type Lane, lanes, renewGrant } from "./lane.ts";
 import { resumeMessage } from "./queue-message.ts";
 
 /** `outside`: the lane was full; the command's own due time brings it back. */
@@ -30,21 +30,23 @@ type LanePosition = "holder" | "behind" | "outside";
 /**
  * Enters the lane once. A command behind others is recorded as waiting.
  * @param isRepeated whether the caller handles a message, which comes again if it dies
+ * @param known the lane as it was read a moment ago; default: it is read
  */
 const joinLane = async (
   deps: CommandDeps,
   stored: Stored<Command>,
   isRepeated: boolean,
-): Promise<LanePosition> => {
+  known?: Known<Lane>,
+): Promise<{ readonly position: LanePosition; readonly lane: Stored<Lane> }> => {
   const { value: command } = stored;
   const key = commandKey(command);
-  const { value: lane } = await lanes.change(deps.ledger, command.lane, (current) =>
-    enterLane(current, key, deps.clock.now(), isRepeated),
-  );
-  if (lane.holder === key) return "holder";
-  if (!lane.waiting.includes(key)) return "outside";
+  const enter = (current: Lane | undefined): Lane =>
+    enterLane(current, key, deps.clock.now(), isRepeated);
+  const lane = await lanes.change(deps.ledger, command.lane, enter, known);
+  if (lane.value.holder === key) return { position: "holder", lane };
+  if (!lane.value.waiting.includes(key)) return { position: "outside", lane };
   await commands.update(deps.ledger, key, waitInLane, stored);
-  return "behind";
+  return { position: "behind", lane };
 };
 
 /**
@@ -64,13 +66,17 @@ const publishOutbox = async (
 };
 
 /** Does the work that sends nothing: records the tasks of a reply, or finishes an ended command. */
-const finishWork = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+const finishWork = async (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+  lane?: Stored<Lane>,
+): Promise<void> => {
   const { value: command } = stored;
   if (command.state.status === "following") return recordTasks(deps, stored);
   if (!isEnded(command)) return;
   // A process that was suspended may have put a settled command into its lane again.
   if (command.state.settled) return handOver(deps, command.lane, commandKey(command));
-  if (!(await isLeftToTask(deps, command))) await finishCommand(deps, stored);
+  if (!(await isLeftToTask(deps, command))) await finishCommand(deps, stored, { lane });
 };
 
 /** Whether an attempt may start now: no attempt is running, and no pause is left. */
@@ -96,12 +102,13 @@ const awaitPause = async (deps: CommandDeps, stored: Stored<Command>): Promise<v
 /**
  * Brings a command to its next attempt: publishes its outbox, checks the commands of `after`, enters
  * its lane.
- * @returns the command when it holds its lane and an attempt may start now
+ * @returns the command and its lane when it holds that and an attempt may start now
  */
 const prepareAttempt = async (
   deps: CommandDeps,
   given: Stored<Command>,
-): Promise<Stored<Command> | undefined> => {
+  known: Known<Lane> | undefined,
+): Promise<{ readonly ready: Stored<Command>; readonly lane: Stored<Lane> } | undefined> => {
   if (given.value.state.status === "following" || isEnded(given.value)) {
     await finishWork(deps, given);
     return undefined;
@@ -120,7 +127,8 @@ const prepareAttempt = async (
   const entry = await checkEntry(deps, found);
   if (entry.kind === "waits") await wakeForCommand(deps, commandKey(command), entry.nextCheckAt);
   if (entry.kind !== "free") return undefined;
-  return (await joinLane(deps, found, true)) === "holder" ? found : undefined;
+  const { position, lane } = await joinLane(deps, found, true, known);
+  return position === "holder" ? { ready: found, lane } : undefined;
 };
 
 /**
@@ -163,21 +171,24 @@ export interface AttemptTime {
 /**
  * Advances a command as far as possible now: into its lane, through an attempt, to its end.
  * Safe to call at any time and any number of times.
+ * @param known its lane as it was read a moment ago; default: it is read
  */
 export const advanceCommand = async (
   deps: CommandDeps,
   found: Stored<Command>,
   time: AttemptTime,
+  known?: Known<Lane>,
 ): Promise<void> => {
-  const ready = await prepareAttempt(deps, found);
-  if (!ready) return;
+  const prepared = await prepareAttempt(deps, found, known);
+  if (!prepared) return;
+  const { ready, lane } = prepared;
   const key = commandKey(ready.value);
   if (!time.has()) return deferAttempt(deps, ready);
   const attempted = await attemptCommand(deps, ready, time.signal);
   const state = attempted?.value.state;
   if (!attempted) await finishIfEnded(deps, key);
   else if (state?.status === "running") await wakeForCommand(deps, key, state.lookAt);
-  else await finishWork(deps, attempted);
+  else await finishWork(deps, attempted, lane);
 };
 
 /**
@@ -189,7 +200,7 @@ const checkOutsideLane = async (deps: CommandDeps, stored: Stored<Command>): Pro
   const { value } = published;
   // A command that keeps waiting needs no wake signal: the poller keeps running, or wakes the next run.
   if ((await checkEntry(deps, published)).kind !== "free") return;
-  const position = await joinLane(deps, published, false);
+  const { position } = await joinLane(deps, published, false);
   if (position === "behind") return;
   const check = (current: Command): Command => checkLater(current, deps.clock.now());
   await commands.update(deps.ledger, commandKey(value), check, published);

@@ -44,7 +44,9 @@ const handleRequest = async (
   time: AttemptTime,
 ): Promise<void> => {
   const acceptance = await acceptRequest(deps, request);
-  if (acceptance.kind === "accepted") return advanceCommand(deps, acceptance.stored, time);
+  if (acceptance.kind === "accepted") {
+    return advanceCommand(deps, acceptance.stored, time, acceptance.lane);
+  }
   const { sender, commandId, eventId, correlationId } = request;
   const operation = request.operation.id;
   const identity = { sender, operation, commandId, eventId, correlationId };

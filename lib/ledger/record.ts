@@ -15,6 +15,9 @@ export interface Stored<T> {
   readonly value: T;
 }
 
+/** An item as it was read or written a moment ago; `absent`: there was none. */
+export type Known<T> = Stored<T> | "absent";
+
 /** A change that conflicts this often fails; a redelivered message or the poller tries again. */
 const MAX_CONFLICTS = 20;
 
@@ -128,9 +131,9 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
     ledger: Ledger,
     key: string,
     next: (value: T | undefined) => T,
-    known?: Stored<T>,
+    known?: Known<T>,
   ): Promise<Stored<T>> => {
-    let previous = known ?? (await read(ledger, key));
+    let previous = known === "absent" ? undefined : (known ?? (await read(ledger, key)));
     for (let tries = 0; tries < MAX_CONFLICTS; tries++) {
       const value = next(previous?.value);
       const isNews = !previous || value !== previous.value;

@@ -54,6 +54,18 @@ test("that nothing is to be changed is read, not taken from what is known", asyn
   expect(changed.value.count).toBe(20);
 });
 
+test("an item that is known to be absent is created without a read, unless it was created meanwhile", async () => {
+  const { ledger, reads } = await start();
+  const next = (value: { count: number } | undefined) => ({ count: (value?.count ?? 0) + 1 });
+
+  const created = await counts.change(ledger, "b", next, "absent");
+  const readsOfCreated = reads();
+  const changed = await counts.change(ledger, "b", next, "absent");
+
+  expect([created.value.count, readsOfCreated]).toEqual([1, 0]);
+  expect([changed.value.count, reads()]).toEqual([2, 1]);
+});
+
 test.each([
   [95, 100],
   [100, 100],
