@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runVerb } from "../../support/in-process-verb.ts";
 import {
   consoleOf,
   runSkyhook,
@@ -31,7 +32,7 @@ const provider = createServer((request, response) => {
 let program: SkyhookProcess;
 let environment: Record<string, string>;
 
-const skyhook = (...args: readonly string[]) => runSkyhook(args, environment);
+const skyhook = (...args: readonly string[]) => runVerb(args, environment);
 
 /** Sends as `skyhook send` does. */
 const send = async (commandId: string, data: object): Promise<void> => {
@@ -101,8 +102,8 @@ describe("skyhook cancel", () => {
     await sendUpdate("slow");
     await until("slow", '"for":"reply"');
 
-    const hasty = await skyhook("cancel", "slow", "--wait-seconds", "0");
-    const waiting = skyhook("cancel", "slow");
+    const hasty = await runSkyhook(["cancel", "slow", "--wait-seconds", "0"], environment);
+    const waiting = runSkyhook(["cancel", "slow"], environment);
     endHanging();
     const patient = await waiting;
 
@@ -176,7 +177,8 @@ describe("skyhook resolve", () => {
     await sendRouter("router", 2);
     const before = await report("router");
 
-    const ended = await skyhook("resolve", "router", "--applied", "--note", "it\nis there");
+    const args = ["resolve", "router", "--applied", "--note", "it\nis there"];
+    const ended = await runSkyhook(args, environment);
     await program.printed("CommandResolved");
 
     expect(before).toContain(

@@ -4,6 +4,7 @@ import { type Command, commandKey, commands } from "../../../lib/engine/command.
 import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
 import type { Ledger } from "../../../lib/platform/ports/ledger.ts";
 import { commandOf } from "../../support/commands.ts";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { runSkyhook } from "../../support/skyhook-process.ts";
 import { openTableServer, type TableServer } from "../../support/table-server.ts";
 
@@ -15,7 +16,7 @@ const ACCEPTED_AT = Date.now() - 60_000;
 const LATER = Date.UTC(2100, 0, 1);
 
 const cancel = (...args: readonly string[]) =>
-  runSkyhook(["cancel", "--stage", "test", ...args], table.environment);
+  runVerb(["cancel", "--stage", "test", ...args], table.environment);
 
 const put = async (sender: string, id: string, fields: Partial<Command> = {}) => {
   const command = commandOf({ sender, id, acceptedAt: ACCEPTED_AT, deadline: LATER, ...fields });

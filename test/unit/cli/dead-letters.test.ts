@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { buryIn } from "../../support/bury.ts";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { updateContainer, updatePolicy } from "../../support/requests.ts";
 import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
 
@@ -14,7 +15,8 @@ let environment: Record<string, string>;
 const outputs: string[] = [];
 
 const run = async (...args: readonly string[]) => {
-  const ended = await runSkyhook(args, environment);
+  const isProgram = args.length === 1 || args.includes("--all");
+  const ended = await (isProgram ? runSkyhook : runVerb)(args, environment);
   outputs.push(ended.stdout, ended.stderr);
   return ended;
 };
@@ -22,7 +24,7 @@ const run = async (...args: readonly string[]) => {
 const idsIn = (text: string): readonly string[] =>
   text.split("\n").filter((line) => /^[0-9a-f]{8}-/.test(line));
 
-beforeEach(async () => {
+const start = async (): Promise<void> => {
   directory = await mkdtemp(join(tmpdir(), "skyhook-dead-"));
   await buryIn(directory, [
     JSON.stringify(updatePolicy("p1")),
@@ -33,15 +35,18 @@ beforeEach(async () => {
   await program.printed("What can be sent");
   const endpoint = /listens at (\S+)/.exec(program.stderr())?.[1] ?? "none";
   environment = { SKYHOOK_ENDPOINT: endpoint };
-});
+};
 
-afterEach(async () => {
+const stop = async (): Promise<void> => {
   program.child.kill("SIGTERM");
   await program.ended();
   await rm(directory, { recursive: true });
-});
+};
 
 describe("skyhook dead-letters", () => {
+  beforeEach(start);
+  afterEach(stop);
+
   it("explains each, sends back the recommended ones, and deletes the others", async () => {
     const listed = await run("dead-letters");
     const [policy = "", container = "", broken = ""] = idsIn(listed.stdout);
@@ -84,6 +89,28 @@ describe("skyhook dead-letters", () => {
     expect(outputs.join("")).not.toContain(CANARY);
   });
 
+  it("previews a redrive by filters, and redrives when the printed line runs", async () => {
+    const preview = await run("dead-letters", "redrive", "--reason", "runnable");
+    const line = /npx skyhook (.*)\n$/.exec(preview.stderr)?.[1] ?? "none";
+    const applied = await run(...line.split(" "));
+
+    expect(preview.exitCode).toBe(0);
+    expect(preview.stdout).toMatch(
+      /^\S+ would be sent back: a request that was sent to the queue directly \(runs it\)\n/,
+    );
+    expect(preview.stderr).toMatch(
+      /^nothing has changed yet; to redrive \d: npx skyhook dead-letters redrive --reason runnable --until \S+ --yes\n$/,
+    );
+    expect(applied.exitCode).toBe(0);
+    expect(applied.stdout).toMatch(/^\S+ sent back: /);
+    expect((await run("dead-letters", "--json")).stdout).not.toContain("runnable");
+  });
+});
+
+describe("without a change, skyhook dead-letters", () => {
+  beforeAll(start);
+  afterAll(stop);
+
   it("prints JSON for scripts, without secrets", async () => {
     const { stdout } = await run("dead-letters", "--json");
 
@@ -125,23 +152,6 @@ describe("skyhook dead-letters", () => {
 
     expect(ended.exitCode).toBe(2);
     expect(ended.stderr).toContain(text);
-  });
-
-  it("previews a redrive by filters, and redrives when the printed line runs", async () => {
-    const preview = await run("dead-letters", "redrive", "--reason", "runnable");
-    const line = /npx skyhook (.*)\n$/.exec(preview.stderr)?.[1] ?? "none";
-    const applied = await run(...line.split(" "));
-
-    expect(preview.exitCode).toBe(0);
-    expect(preview.stdout).toMatch(
-      /^\S+ would be sent back: a request that was sent to the queue directly \(runs it\)\n/,
-    );
-    expect(preview.stderr).toMatch(
-      /^nothing has changed yet; to redrive \d: npx skyhook dead-letters redrive --reason runnable --until \S+ --yes\n$/,
-    );
-    expect(applied.exitCode).toBe(0);
-    expect(applied.stdout).toMatch(/^\S+ sent back: /);
-    expect((await run("dead-letters", "--json")).stdout).not.toContain("runnable");
   });
 });
 

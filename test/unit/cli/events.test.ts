@@ -6,6 +6,7 @@ import { EXIT, ExitError } from "../../../lib/cli/exit-code.ts";
 import { commandKey, commands } from "../../../lib/engine/command.ts";
 import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
 import { commandOf } from "../../support/commands.ts";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
 import { openTableServer } from "../../support/table-server.ts";
 
@@ -92,7 +93,7 @@ describe("skyhook events", () => {
   });
 
   const send = (id: string) =>
-    runSkyhook(
+    runVerb(
       [
         ...["send", "update-policy", "--project-id", "1234567", "--region-id", "76"],
         ...["--policy-id", "1", "--status", "paused", "--id", id, "--wait"],
@@ -119,7 +120,7 @@ describe("skyhook events", () => {
     expect(exitCode).toBe(0);
     expect(watching.stderr()).toBe("");
     expect(earlier).toMatchObject({ exitCode: 0, stdout: "" });
-    const accepted = await runSkyhook(["events", "--type", "CommandA*"], environment);
+    const accepted = await runVerb(["events", "--type", "CommandA*"], environment);
     expect(accepted.stdout.trim().split("\n")).toHaveLength(2);
     expect(accepted.stdout).toMatch(/other +accepted update-policy/);
     expect(earlier.stderr).toMatch(/^no event matches; /);
@@ -129,7 +130,7 @@ describe("skyhook events", () => {
     [["--recent", "many"], "--recent: must be a number from 0 to 1000"],
     [["--stage", "test"], "--stage: only with --follow"],
   ])("refuses %j", async (args, text) => {
-    const ended = await runSkyhook(["events", ...args], environment);
+    const ended = await runVerb(["events", ...args], environment);
 
     expect(ended.exitCode).toBe(2);
     expect(ended.stderr).toContain(text);

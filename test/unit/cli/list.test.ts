@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listText } from "../../../lib/cli/commands/list.ts";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
 
 let started: SkyhookProcess;
@@ -14,7 +15,7 @@ const UPDATE = [
   "--policy-id",
   "1",
 ];
-const skyhook = (...args: readonly string[]) => runSkyhook(args, environment);
+const skyhook = (...args: readonly string[]) => runVerb(args, environment);
 
 beforeAll(async () => {
   started = startSkyhook(["start", "--no-demo"]);
@@ -58,7 +59,7 @@ describe("skyhook list", () => {
     for (const id of ["first", "second"]) {
       await skyhook("send", ...UPDATE, "--status", "paused", "--id", id, "--wait");
     }
-    const full = await skyhook("list");
+    const full = await runSkyhook(["list"], environment);
     const unmatched = await skyhook("list", "--operation", "update-polcy", "--status", "failed");
 
     expect(empty).toMatchObject({ exitCode: 0, stdout: "no commands\n", stderr: "" });

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { COMMANDED, READS } from "../../../lib/contract/operations.ts";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { runSkyhook } from "../../support/skyhook-process.ts";
 
 const describedSchema = z.array(
@@ -43,7 +44,7 @@ describe("skyhook operations", () => {
   });
 
   it.concurrent("prints with --json each operation with its kind, those to send first", async () => {
-    const { stdout } = await runSkyhook(["operations", "--json"]);
+    const { stdout } = await runVerb(["operations", "--json"]);
 
     const described = describedSchema.parse(JSON.parse(stdout));
     expect(described.map(({ id, kind }) => [id, kind])).toEqual(
@@ -63,7 +64,7 @@ describe("skyhook operations", () => {
   });
 
   it.concurrent("describes follow-task as a poll that waits for no other command", async () => {
-    const { stdout } = await runSkyhook(["operations", "follow-task"]);
+    const { stdout } = await runVerb(["operations", "follow-task"]);
 
     expect(stdout.split("\n").slice(1, 5)).toEqual([
       "GET /v1/tasks/{task_id}",
@@ -74,7 +75,7 @@ describe("skyhook operations", () => {
   });
 
   it.concurrent("shows the fields of a read, and its command", async () => {
-    const { stdout } = await runSkyhook(["operations", "get-network-tag"]);
+    const { stdout } = await runVerb(["operations", "get-network-tag"]);
 
     expect(stdout).toBe(
       [
@@ -94,7 +95,7 @@ describe("skyhook operations", () => {
   });
 
   it.concurrent("lists all of them for an unknown operation", async () => {
-    const { stderr, exitCode } = await runSkyhook(["operations", "get-netwrok-tag"]);
+    const { stderr, exitCode } = await runVerb(["operations", "get-netwrok-tag"]);
 
     expect(stderr).toMatch(/^no operation get-netwrok-tag; the operations are:\nSend/);
     expect(exitCode).toBe(2);

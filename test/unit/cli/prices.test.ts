@@ -2,13 +2,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
 
 let program: SkyhookProcess;
 let environment: Record<string, string>;
 let folder: string;
 
-const prices = (...args: readonly string[]) => runSkyhook(["prices", ...args], environment);
+const prices = (...args: readonly string[]) => runVerb(["prices", ...args], environment);
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "skyhook-prices-"));
@@ -40,7 +41,7 @@ const shown = (text: string): readonly string[] =>
 
 describe("skyhook prices", () => {
   it.concurrent("list shows each watched item, with its price or the reason for a missing one", async () => {
-    const ended = await prices("list");
+    const ended = await runSkyhook(["prices", "list"], environment);
 
     expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
     expect(shown(ended.stdout)).toEqual([

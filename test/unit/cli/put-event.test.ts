@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
 
 const ACCOUNTS = `
@@ -47,8 +48,13 @@ let skyhook: SkyhookProcess;
 let endpoint: string;
 let folder: string;
 
-const put = (event: unknown, args: readonly string[] = []) =>
-  runSkyhook(["put-event", "-", ...args], { SKYHOOK_ENDPOINT: endpoint }, JSON.stringify(event));
+let puts = 0;
+const put = async (event: unknown, args: readonly string[] = []) => {
+  puts += 1;
+  const file = join(folder, `put-${puts}.json`);
+  await writeFile(file, JSON.stringify(event));
+  return runVerb(["put-event", file, ...args], { SKYHOOK_ENDPOINT: endpoint });
+};
 const EVENT = { source: "billing", "detail-type": "InvoiceDue", detail: { policy: 1 } };
 
 beforeAll(async () => {
@@ -76,7 +82,8 @@ afterAll(async () => {
 
 describe("skyhook put-event", () => {
   it("puts an event as another AWS account, and publishes the result to its bus", async () => {
-    const ended = await put(EVENT, ["--from", "111122223333"]);
+    const args = ["put-event", "-", "--from", "111122223333"];
+    const ended = await runSkyhook(args, { SKYHOOK_ENDPOINT: endpoint }, JSON.stringify(EVENT));
     const id = ended.stdout.trim();
 
     await skyhook.printed(`CommandSucceeded ${id}:pause`);
@@ -150,7 +157,7 @@ describe("skyhook put-event", () => {
     const reactions = ["--reactions", join(folder, "r.yaml"), "--accounts", join(folder, "a.yaml")];
     await writeFile(file, JSON.stringify(EVENT));
 
-    const tested = await runSkyhook(["reactions", "test", "pause", file, ...reactions]);
+    const tested = await runVerb(["reactions", "test", "pause", file, ...reactions]);
     const ended = await put(EVENT);
 
     expect(tested.stderr).toBe("added to the event, as by put-event: id, account, time\n");
@@ -162,7 +169,7 @@ describe("skyhook put-event", () => {
   it("reports an event that the bus does not accept", async () => {
     const stranger = await put(EVENT, ["--from", "444455556666"]);
     const bare = await put({ detail: {} });
-    const nothing = await runSkyhook(["put-event", join(folder, "none.json")], {
+    const nothing = await runVerb(["put-event", join(folder, "none.json")], {
       SKYHOOK_ENDPOINT: endpoint,
     });
 

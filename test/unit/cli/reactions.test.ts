@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { runSkyhook } from "../../support/skyhook-process.ts";
 
 const ACCOUNTS = `accounts:
@@ -82,23 +83,27 @@ let folder: string;
 const at = (name: string): string => join(folder, name);
 
 const reactions = (args: readonly string[], input?: string) =>
-  runSkyhook(["reactions", ...args], {}, input);
+  input === undefined
+    ? runVerb(["reactions", ...args])
+    : runSkyhook(["reactions", ...args], {}, input);
 
-/** Tests an event from standard input with both files. */
-const react = (rule: string, event: object, ...more: readonly string[]) =>
-  reactions(
-    [
-      "test",
-      rule,
-      "-",
-      "--reactions",
-      at("reactions.yaml"),
-      "--accounts",
-      at("accounts.yaml"),
-      ...more,
-    ],
-    JSON.stringify(event),
-  );
+let events = 0;
+/** Tests an event with both files. */
+const react = async (rule: string, event: object, ...more: readonly string[]) => {
+  events += 1;
+  const file = at(`event-${events}.json`);
+  await writeFile(file, JSON.stringify(event));
+  return reactions([
+    "test",
+    rule,
+    file,
+    "--reactions",
+    at("reactions.yaml"),
+    "--accounts",
+    at("accounts.yaml"),
+    ...more,
+  ]);
+};
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "skyhook-reactions-"));
@@ -267,7 +272,9 @@ describe("skyhook reactions test", () => {
       "standard input: account: must be an AWS account id of 12 digits\n",
     ],
   ])("refuses an event that `put-event` refuses: %j", async (event, stderr) => {
-    const ended = await react("resume-paid-instance", event);
+    const files = ["--reactions", at("reactions.yaml"), "--accounts", at("accounts.yaml")];
+    const args = ["test", "resume-paid-instance", "-", ...files];
+    const ended = await reactions(args, JSON.stringify(event));
 
     expect(ended).toEqual({ exitCode: 2, stdout: "", stderr });
   });

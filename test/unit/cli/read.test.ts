@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
 
 const CONTAINER = ["--project-id", "1234567", "--region-id", "76", "--container-name"];
@@ -13,12 +14,11 @@ const read = (
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   input = "",
-) =>
-  runSkyhook(
-    ["read", ...args],
-    { SKYHOOK_BASE_URL: baseUrl, SKYHOOK_API_KEY: key, ...environment },
-    input,
-  );
+) => {
+  const settings = { SKYHOOK_BASE_URL: baseUrl, SKYHOOK_API_KEY: key, ...environment };
+  const verb = ["read", ...args];
+  return input === "" ? runVerb(verb, settings) : runSkyhook(verb, settings, input);
+};
 
 beforeAll(async () => {
   service = startSkyhook(["service"]);

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "vitest";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { runSkyhook, startSkyhook } from "../../support/skyhook-process.ts";
 
 const THRESHOLDS =
@@ -22,8 +23,8 @@ const running = async (
   });
   await program.printed("What can be sent");
   const endpoint = /listens at (\S+)/.exec(program.stderr())?.[1] ?? "none";
-  const run = (...job: readonly string[]) => runSkyhook(["run", ...job, "--endpoint", endpoint]);
-  return { program, run };
+  const run = (...job: readonly string[]) => runVerb(["run", ...job, "--endpoint", endpoint]);
+  return { program, run, endpoint };
 };
 
 const newFolder = async ({ onTestFinished }: TestContext): Promise<string> => {
@@ -40,11 +41,11 @@ describe("skyhook run on a running Skyhook", () => {
     await writeFile(thresholds, THRESHOLDS);
     await writeFile(watchlist, WATCHLIST);
     const files = ["--thresholds", thresholds, "--watchlist", watchlist];
-    const { program, run } = await running(context, {}, files);
+    const { program, run, endpoint } = await running(context, {}, files);
     await program.printed("synced: ");
     await program.printed("captured: ");
 
-    const synced = await run("sync-thresholds");
+    const synced = await runSkyhook(["run", "sync-thresholds", "--endpoint", endpoint]);
     const captured = await run("snapshot-prices", "--json");
     const watched = await run("watch-ai-tasks");
 
@@ -170,7 +171,7 @@ const openLambda = async (
     AWS_SECRET_ACCESS_KEY: "local",
   };
   const run = (job: string, ...flags: readonly string[]) =>
-    runSkyhook(["run", job, "--stage", "test", ...flags], environment);
+    runVerb(["run", job, "--stage", "test", ...flags], environment);
   return { invocations, run };
 };
 

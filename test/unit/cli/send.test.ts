@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runVerb } from "../../support/in-process-verb.ts";
 import {
   eventsIn,
   runSkyhook,
@@ -18,9 +19,13 @@ let endpoint: string;
 let directory: string;
 const outputs: string[] = [];
 
-/** Runs a command of the program against the running Skyhook. */
+/** Runs a command against the running Skyhook; as a program of its own with input or --json. */
 const run = async (args: readonly string[], input = "", at = endpoint) => {
-  const ended = await runSkyhook(args, { SKYHOOK_ENDPOINT: at }, input);
+  const environment = { SKYHOOK_ENDPOINT: at };
+  const isProgram = input !== "" || args.includes("--json");
+  const ended = await (isProgram
+    ? runSkyhook(args, environment, input)
+    : runVerb(args, environment));
   outputs.push(ended.stdout, ended.stderr);
   return ended;
 };

@@ -12,7 +12,7 @@ import {
   type StoredReading,
 } from "../../../lib/jobs/prices/price.ts";
 import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
-import { runSkyhook } from "../../support/skyhook-process.ts";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { openTableServer, type TableServer } from "../../support/table-server.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -23,7 +23,7 @@ let lambda: Server;
 let environment: Record<string, string>;
 
 const prices = (...args: readonly string[]) =>
-  runSkyhook(["prices", ...args, "--stage", "test"], environment);
+  runVerb(["prices", ...args, "--stage", "test"], environment);
 
 const readingOf = (number: number, perMonth: string): StoredReading => ({
   ...{ number, kind: "instance", fingerprint: "f" },

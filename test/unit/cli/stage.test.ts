@@ -6,6 +6,7 @@ import { createDynamodbLedger, LEDGER_TABLE } from "../../../lib/platform/aws/dy
 import type { Ledger } from "../../../lib/platform/ports/ledger.ts";
 import { newRateLimit, pauseRequests, rateLimits } from "../../../lib/provider/rate-limit.ts";
 import { commandOf } from "../../support/commands.ts";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { runSkyhook } from "../../support/skyhook-process.ts";
 import { openTableServer, type TableServer } from "../../support/table-server.ts";
 
@@ -18,7 +19,7 @@ let environment: Record<string, string>;
 const OWN = "000000000000";
 const LATER = Date.UTC(2100, 0, 1);
 
-const skyhook = (...args: readonly string[]) => runSkyhook(args, environment);
+const skyhook = (...args: readonly string[]) => runVerb(args, environment);
 const put = (id: string, fields: Partial<Command> = {}) => {
   const command = commandOf({ sender: OWN, id, deadline: LATER, ...fields });
   return commands.write(ledger, commandKey(command), undefined, command);
@@ -52,7 +53,7 @@ describe("a deployed stage", () => {
   it.concurrent("shows the status of a command of its own AWS account", async () => {
     await put("waits", { state: { status: "waiting" } });
 
-    const ended = await skyhook("status", "waits", "--stage", "test");
+    const ended = await runSkyhook(["status", "waits", "--stage", "test"], environment);
 
     expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
     expect(ended.stdout).toMatch(/^update-container waits waiting\n/);

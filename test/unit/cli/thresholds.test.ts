@@ -2,13 +2,19 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { runSkyhook, type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
 
 let service: SkyhookProcess;
 let environment: Record<string, string>;
 let folder: string;
 
-const thresholds = (...args: readonly string[]) => runSkyhook(["thresholds", ...args], environment);
+/** Runs the verb, as a program with --detailed-exitcode, which the program's main module handles. */
+const thresholds = (...args: readonly string[]) =>
+  (args.includes("--detailed-exitcode") ? runSkyhook : runVerb)(
+    ["thresholds", ...args],
+    environment,
+  );
 
 const write = async (name: string, text: string): Promise<string> => {
   const path = join(folder, name);
@@ -192,7 +198,7 @@ thresholds:
   it("reports a missing file, a wrong key, and an unreachable provider", async () => {
     const path = await write("empty.yaml", "thresholds: []\n");
     const missing = await thresholds("plan", join(folder, "none.yaml"));
-    const wrongKey = await runSkyhook(["thresholds", "pull"], {
+    const wrongKey = await runVerb(["thresholds", "pull"], {
       ...environment,
       SKYHOOK_API_KEY: "wrong",
     });

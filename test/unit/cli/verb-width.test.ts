@@ -1,12 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Command, CommanderError } from "commander";
+import type { Command } from "commander";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { programEnd } from "../../../lib/cli/exit-code.ts";
 import { createProgram } from "../../../lib/cli/program.ts";
-import { printNote } from "../../../lib/cli/render.ts";
 import { COMMANDED, READS } from "../../../lib/contract/operations.ts";
+import { performVerb } from "../../support/in-process-verb.ts";
 import { type SkyhookProcess, startSkyhook } from "../../support/skyhook-process.ts";
 import { openTerminal, tooWide, WIDTHS } from "./terminal.ts";
 
@@ -19,16 +18,6 @@ afterEach(() => {
   // A verb sets the status with which the program ends.
   process.exitCode = exitCode;
 });
-
-/** Runs a verb in this process, as `main.ts` does. */
-const runVerb = async (...args: readonly string[]): Promise<void> => {
-  try {
-    const program = await createProgram((name) => args.includes(name));
-    await program.parseAsync(args, { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) printNote((await programEnd(error)).text);
-  }
-};
 
 /** Every command of the program, with its subcommands. */
 const commandsOf = (command: Command): readonly Command[] => [
@@ -163,7 +152,7 @@ describe("verbs of a running Skyhook", () => {
       const found: string[] = [];
       for (const args of verbs) {
         const terminal = openTerminal(columns);
-        await runVerb(...args);
+        await performVerb(args);
         terminal.close();
         if (terminal.text() === "") found.push(`${args.join(" ")}: no output`);
         found.push(...tooWide(terminal).map((line) => `${args.join(" ")}: ${line}`));

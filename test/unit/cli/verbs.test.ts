@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { runVerb } from "../../support/in-process-verb.ts";
 import { runSkyhook } from "../../support/skyhook-process.ts";
 
 const PROGRAM = new URL("../../../dist/skyhook.mjs", import.meta.url);
@@ -49,7 +50,7 @@ describe("the command line", () => {
     expect(listed).toHaveLength(8);
     for (const term of listed) {
       const [verb = ""] = (term ?? "").split(" ");
-      expect((await runSkyhook([verb, "--help"])).stdout).toContain(`Usage: skyhook ${term}\n`);
+      expect((await runVerb([verb, "--help"])).stdout).toContain(`Usage: skyhook ${term}\n`);
     }
   });
 });
