@@ -14,10 +14,10 @@ import { watchTaskEnds } from "../simulation/checks/task-ends.ts";
 import { watchWrites } from "../simulation/checks/writes.ts";
 import { openCloud as openSimulated } from "../simulation/cloud/cloud.ts";
 import { type Chance, createChance } from "../simulation/engine/chance.ts";
-import type { Decide } from "../simulation/engine/faults.ts";
 import { BASE_URLS, LOCAL, OTHER_SENDER, OWN_SENDER } from "../simulation/plan/actors.ts";
 import type { Plan, ProviderPlan } from "../simulation/plan/plan.ts";
 import { watchOutboxes } from "./outboxes.ts";
+import { type DecideInState, stateOf } from "./state.ts";
 
 /** Another AWS account, with rights for two operations. */
 export const TEAM = OTHER_SENDER;
@@ -87,13 +87,22 @@ const planOf = (beginning: Beginning): Plan => {
   };
 };
 
+const plans = new WeakMap<Beginning, Plan>();
+/** One plan for all runs of a scenario. No run changes it. */
+const sharedPlanOf = (beginning: Beginning): Plan => {
+  const plan = plans.get(beginning) ?? planOf(beginning);
+  plans.set(beginning, plan);
+  return plan;
+};
+
 /** The simulator's cloud with the beginning of a scenario, and what a course can do with it. */
-export const openCloud = async (beginning: Beginning, decide: Decide) => {
-  const plan = planOf(beginning);
+export const openCloud = async (beginning: Beginning, decide: DecideInState) => {
+  const plan = sharedPlanOf(beginning);
   const outboxes = watchOutboxes();
   const simulated = await openSimulated({
     plan,
-    decide: (place, kinds) => (place === FIRST_TICK ? "tick lost" : decide(place, kinds)),
+    decide: (place, kinds) =>
+      place === FIRST_TICK ? "tick lost" : decide(place, kinds, () => stateOf(simulated)),
     watchedBus: outboxes.watched,
   });
   const { timeline, aws, jobs, bus, provider } = simulated;

@@ -36,7 +36,8 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
 const isBlankable = (value: unknown): boolean =>
   typeof value === "number" || (typeof value === "string" && value !== "");
 
-const blankOf = (field: string, value: unknown): string | undefined => {
+/** What stands for a value without a meaning; undefined for all others. */
+export const blankOf = (field: string, value: unknown): string | undefined => {
   if (!isBlankable(value)) return undefined;
   const blank = BLANKS.find(({ fields }) => fields.test(field));
   if (blank?.becomes === "an instant" && typeof value === "string" && !INSTANT.test(value)) {

@@ -1,7 +1,7 @@
-import type { Decide } from "../simulation/engine/faults.ts";
 import { isAtRest } from "../simulation/run.ts";
 import { type Beginning, type Cloud, openCloud } from "./cloud.ts";
 import type { Difference } from "./differences.ts";
+import type { DecideInState } from "./state.ts";
 
 /** A scenario: it reaches the same end after each fault. */
 export interface Scenario extends Beginning {
@@ -21,7 +21,7 @@ const MAX_MS = 3 * 60 * 60_000;
 const LOOK_MS = 5_000;
 
 /** Runs a scenario with the faults that `decide` strikes, until the system is at rest. */
-export const runScenario = async (scenario: Scenario, decide: Decide): Promise<Cloud> => {
+export const runScenario = async (scenario: Scenario, decide: DecideInState): Promise<Cloud> => {
   const cloud = await openCloud(scenario, decide);
   await scenario.course(cloud);
   const { timeline } = cloud;

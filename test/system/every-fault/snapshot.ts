@@ -107,17 +107,21 @@ const addOrders = (facts: Facts, { bus }: Cloud, { named }: IdNames): void => {
 };
 
 /**
- * Initial records are compared field by field under their keys; of new records the number of equal
- * ones.
+ * Initial records are compared field by field under their keys, if they have changed; of new records the number of
+ * equal ones.
  */
 const addProvider = async (facts: Facts, cloud: Cloud, ids: IdNames): Promise<void> => {
   for (const collection of COLLECTIONS) {
     const before = cloud.initialState[collection];
-    const keys = new Set(before.map((record) => keyOf(collection, record)));
+    const texts = new Map(
+      before.map((record) => [keyOf(collection, record), JSON.stringify(record)]),
+    );
     for (const record of await cloud.records(collection)) {
       const key = keyOf(collection, record);
       const path = `provider > ${collection}`;
-      if (keys.has(key)) {
+      const text = texts.get(key);
+      if (text === JSON.stringify(record)) facts.set(`${path} > ${key}`, "as at the beginning");
+      else if (text !== undefined) {
         add(facts, `${path} > ${key}`, ids.namedIfKnown(blanked(record)));
       } else count(facts, `${path} > new: ${ids.anonymous(blanked(record))}`);
     }

@@ -5,6 +5,8 @@ import { anonymous } from "./normal-form.ts";
 export interface Place {
   readonly place: string;
   readonly kinds: readonly string[];
+  /** Text of the system's state at the call. */
+  readonly state: string;
 }
 
 /** Kinds that only delay a run, or that equal another kind for a single request, query or event. */
@@ -35,12 +37,16 @@ export const ARE_ALL_WANTED = process.env.EVERY_FAULT === "all";
 /** Equal for all tasks. */
 const nameOf = ({ place }: Pick<Place, "place">): string => anonymous(place.replace(/ #\d+$/, ""));
 
-const withoutEquals = (places: readonly Place[]): readonly Place[] => {
+/** Equal for all resources and senders too. */
+const callOf = (place: Place): string =>
+  nameOf(place).replace(/(?<=lane#).*|(?<=command#).*\/|(?<=rejection[-#a-z]*#)\d+/, "");
+
+const withoutRepeats = (places: readonly Place[]): readonly Place[] => {
   const counts = new Map<string, number>();
   for (const name of places.map(nameOf)) counts.set(name, (counts.get(name) ?? 0) + 1);
   const done = new Map<string, number>();
   let isBehindAnEffect = false;
-  return places.flatMap((visited) => {
+  return places.map((visited) => {
     const name = nameOf(visited);
     const isRead = READ.test(name);
     const isStart = START.test(name);
@@ -54,21 +60,37 @@ const withoutEquals = (places: readonly Place[]): readonly Place[] => {
       .filter((kind) => kind !== "killed before" || !isBehindAnEffect)
       .filter((kind) => kind !== "killed after" || !isRead);
     isBehindAnEffect = !isStart && (isBehindAnEffect || !isRead);
-    return isBetween ? [] : [{ ...visited, kinds: left }];
+    return { ...visited, kinds: isBetween ? [] : left };
   });
 };
 
-/** Each place with each kind of fault that it can have. */
-export const strikesOf = (places: readonly Place[]): readonly Fault[] =>
-  (ARE_ALL_WANTED ? places : withoutEquals(places)).flatMap(({ place, kinds }) =>
+/**
+ * Leaves out what equals a strike that was listed before with the same memory: the same kind at the same call, with
+ * equal states before the call and before the next one.
+ */
+const withoutEquals = (places: readonly Place[], listed: Set<string>): readonly Place[] =>
+  withoutRepeats(places).map((visited, index) => {
+    const { state: next = "" } = places[index + 1] ?? {};
+    const kinds = visited.kinds.filter((kind) => {
+      const id = [kind, callOf(visited), visited.state, next].join("\n");
+      const isNew = !listed.has(id);
+      listed.add(id);
+      return isNew;
+    });
+    return { ...visited, kinds };
+  });
+
+/** Each place with each kind of fault that it can have. @param listed remembers them, for later lists */
+export const strikesOf = (places: readonly Place[], listed: Set<string>): readonly Fault[] =>
+  (ARE_ALL_WANTED ? places : withoutEquals(places, listed)).flatMap(({ place, kinds }) =>
     kinds
       .filter((kind) => !LEFT_OUT.has(kind) && !IS_INPUT.test(`${kind} ${place}`))
       .map((kind) => ({ place, kind })),
   );
 
 /** Kills of a sequential function: one behind each effect but permits and leases, which end by themselves. */
-export const killsOf = (places: readonly Place[]): readonly Fault[] =>
-  strikesOf(places).filter(
+export const killsOf = (places: readonly Place[], listed: Set<string>): readonly Fault[] =>
+  strikesOf(places, listed).filter(
     ({ kind, place }) =>
       kind === "acknowledgement lost" ||
       (kind === "killed after" && (ARE_ALL_WANTED || !PERMIT_OR_LEASE.test(place))),
