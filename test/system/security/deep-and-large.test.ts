@@ -15,7 +15,8 @@ import { openQuietly } from "../../unit/local/open-quietly.ts";
 import { startService } from "../../unit/service/harness.ts";
 
 const LEVELS = 100_000;
-const MEGABYTES = 5_000_000;
+/** Nearly twice the largest limit, 1 MiB. */
+const MEGABYTES = 2_000_000;
 
 /** JSON texts that exceed every limit. */
 const TOO_MUCH: readonly (readonly [string, string])[] = [
@@ -23,7 +24,7 @@ const TOO_MUCH: readonly (readonly [string, string])[] = [
   ["objects in objects", `${'{"a":'.repeat(LEVELS)}0${"}".repeat(LEVELS)}`],
   ["one long text", JSON.stringify("x".repeat(MEGABYTES))],
   ["many small values", `[${"0,".repeat(MEGABYTES / 2)}0]`],
-  ["many names", `{${Array.from({ length: 500_000 }, (_, at) => `"k${at}":0`).join()}}`],
+  ["many names", `{${Array.from({ length: MEGABYTES / 10 }, (_, at) => `"k${at}":0`).join()}}`],
   ["one long number", "9".repeat(MEGABYTES)],
 ];
 

@@ -6,6 +6,9 @@ import { createWorld } from "../../support/world.ts";
 const TASK = "GET /v1/tasks/";
 const LISTED = "GET /cloud/v1/tasks";
 
+/** A search for a lost effect goes on until then. */
+const DEADLINE = { deadline: "2026-01-01T00:15:00Z" };
+
 /** A provider that answers a mutation with these task ids; all of the tasks have ended. */
 const startNaming = async (tasks: readonly string[], task: object = {}) => {
   const provider = scriptProvider({
@@ -28,7 +31,7 @@ describe("a reply with tasks that cannot be followed leaves the outcome unknown:
     ["more ids than a record holds", Array.from({ length: 5_000 }, (_, index) => `t${index}`)],
   ])("%s", async (_, tasks) => {
     const { world } = await startNaming(tasks);
-    await world.send(createRouter("c1", {}, { deadline: "2026-01-01T00:15:00Z" }));
+    await world.send(createRouter("c1", {}, DEADLINE));
 
     await world.untilQuiet();
 
@@ -70,7 +73,7 @@ describe("the effect of a lost reply", () => {
     provider.answer("POST ", () => json(500, {}));
     const results = [{ state: "FINISHED", ...task }];
     provider.answer(LISTED, () => json(200, { count: 1, results }));
-    await world.send(createRouter("c1"));
+    await world.send(createRouter("c1", {}, DEADLINE));
 
     await world.untilQuiet();
 
