@@ -1,13 +1,29 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { context } from "esbuild";
+import { type BuildOptions, build, context } from "esbuild";
 import type { run } from "../run.ts";
 import type { Mutation } from "./mutations.ts";
 
 const LIB = join(process.cwd(), "lib");
 /** As deep as the other bundles, which find schemas by a relative path. */
 const FOLDER = join("dist", "simulation");
+
+/**
+ * Folders whose modules import no other part of `lib` but ports. All simulations share them, and the JavaScript modules
+ * of the tests: they are loaded and optimized once.
+ */
+const SHARED = ["service", "contract"];
+
+const OPTIONS = {
+  absWorkingDir: process.cwd(),
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  packages: "external",
+  logLevel: "warning",
+} satisfies BuildOptions;
 
 /** The module `run.ts`, bundled with one mutation. */
 export type Simulation = { readonly run: typeof run };
@@ -24,26 +40,57 @@ export const mutatedSource = (mutation: Mutation): string => {
   return parts.join(mutation.replace);
 };
 
+const isShared = (path: string): boolean =>
+  SHARED.some((folder) => path.startsWith(join(LIB, folder, "/")));
+
+/** Builds the shared modules. @returns the URL of each by its source */
+const buildShared = async (): Promise<ReadonlyMap<string, string>> => {
+  const sources = SHARED.flatMap((folder) =>
+    readdirSync(join(LIB, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => join(LIB, folder, name)),
+  ).filter((path) => !path.includes("docs-page"));
+  const entries = sources.map((path) => ({
+    in: path,
+    out: `shared${path.slice(LIB.length, -".ts".length).replaceAll(/[\\/]/g, "-")}`,
+  }));
+  await build({
+    ...OPTIONS,
+    entryPoints: entries,
+    outdir: FOLDER,
+    outExtension: { ".js": ".mjs" },
+    splitting: true,
+  });
+  return new Map(
+    entries.map((entry) => [entry.in, pathToFileURL(resolve(FOLDER, `${entry.out}.mjs`)).href]),
+  );
+};
+
 /**
  * Builds simulations with one mutation each. Unchanged sources are parsed only once, so that a further build takes a
  * tenth of a second. Needs the repository as working directory.
  */
 export const openMutatedBuilds = async () => {
   let current: Mutation | undefined;
+  const shared = await buildShared();
   const bundler = await context({
-    absWorkingDir: process.cwd(),
+    ...OPTIONS,
     entryPoints: ["test/system/simulation/run.ts"],
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    packages: "external",
-    logLevel: "warning",
     write: false,
     plugins: [
       {
         name: "mutation",
-        setup({ onLoad }) {
+        setup({ onLoad, onResolve }) {
+          onResolve({ filter: /^\.{1,2}\/.*\.mjs$/ }, ({ path, resolveDir }) => ({
+            path: pathToFileURL(resolve(resolveDir, path)).href,
+            external: true,
+          }));
+          onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, resolveDir }) => {
+            const url = shared.get(resolve(resolveDir, path));
+            return url === undefined || (current && isShared(sourceOf(current)))
+              ? undefined
+              : { path: url, external: true };
+          });
           onLoad({ filter: /[\\/]lib[\\/].*\.ts$/ }, ({ path }) =>
             current && path === sourceOf(current)
               ? { contents: mutatedSource(current), loader: "ts" }
