@@ -47,15 +47,47 @@ const parseExactNumber = (text: string): number | bigint => {
 };
 
 /**
+ * Text that `JSON.parse` may read differently: a backslash, which can hide a name, the name `__proto__`, and a number with
+ * a fraction, an exponent or 16 digits.
+ */
+const NEEDS_CARE = /\\|__proto__|(?:^|[[,]|"\s*:)\s*-?\d(?:\d{15}|\d*[.eE])/;
+
+/** The number of names in all objects of a value. @throws RangeError for more than `levels` levels */
+const countNames = (value: unknown, levels: number): number => {
+  if (value === null || typeof value !== "object") return 0;
+  if (levels === 0) throw new RangeError(`deeper than ${MAX_LEVELS} levels`);
+  let count = Array.isArray(value) ? 0 : Object.keys(value).length;
+  for (const part of Object.values(value)) count += countNames(part, levels - 1);
+  return count;
+};
+
+/**
+ * Reads a text by `JSON.parse`, which takes a tenth of the time of the exact parser. Returns undefined for a text that
+ * the two may read differently, and for invalid JSON.
+ */
+const parsePlain = (text: string): unknown => {
+  if (NEEDS_CARE.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    // Without backslashes a quote before a colon ends a name. A name that occurs twice is lost in the value.
+    return countNames(value, MAX_LEVELS) === (text.match(/"\s*:/g)?.length ?? 0)
+      ? value
+      : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
  * Parses JSON of the interface without rounding 64-bit integers.
  * @throws SyntaxError for invalid JSON, RangeError for more than 200 levels
  */
 export const parseWireJson = (text: string): unknown =>
-  notTooDeep(parse(text, undefined, parseNumber));
+  parsePlain(text) ?? notTooDeep(parse(text, undefined, parseNumber));
 
 /** As `parseWireJson`, for requests, which contain only integers: none is rounded to another integer. */
 export const parseRequestJson = (text: string): unknown =>
-  notTooDeep(parse(text, undefined, parseExactNumber));
+  parsePlain(text) ?? notTooDeep(parse(text, undefined, parseExactNumber));
 
 /**
  * Where a parser of this file found invalid JSON: `: line 2, column 5`. Empty for another error. Never quotes the text,

@@ -123,12 +123,17 @@ const listOver = <R>(
 
 const createDraft = (committed: Collections) => {
   const writes: Writes = {};
+  /** In the order of their first write. */
+  const touched: CollectionName[] = [];
   const write = <C extends CollectionName>(
     collection: C,
     key: string,
     record: RecordOf<C> | undefined,
   ): void => {
-    writes[collection] ??= new Map();
+    if (!writes[collection]) {
+      writes[collection] = new Map();
+      touched.push(collection);
+    }
     writes[collection]?.set(key, record);
   };
   const draft: Draft = {
@@ -145,12 +150,14 @@ const createDraft = (committed: Collections) => {
     put: (collection, record) => write(collection, keyOf(collection, record), record),
     remove: (collection, record) => write(collection, keyOf(collection, record), undefined),
   };
-  return { draft, writes };
+  return { draft, writes, touched };
 };
 
-const toEntries = (writes: Writes): StoredEntries => {
+type Change = Pick<ReturnType<typeof createDraft>, "touched" | "writes">;
+
+const toEntries = ({ writes, touched }: Change): StoredEntries => {
   const entries = new Map<string, object | null>();
-  for (const collection of COLLECTIONS) {
+  for (const collection of touched) {
     for (const [key, record] of writes[collection] ?? []) {
       entries.set(`${collection}/${key}`, record ?? null);
     }
@@ -173,11 +180,11 @@ export const toState = (records: RecordReader): State =>
   stateSchema.parse(Object.fromEntries(COLLECTIONS.map((name) => [name, records.list(name)])));
 
 /** Makes the writes of a change visible. */
-const merge = (into: Collections, tasks: TaskIndex, writes: Writes): void => {
+const merge = (into: Collections, tasks: TaskIndex, { writes, touched }: Change): void => {
   const copy = <C extends CollectionName>(collection: C) => {
     for (const [key, record] of writes[collection] ?? []) set(into[collection], key, record);
   };
-  for (const collection of COLLECTIONS) copy(collection);
+  for (const collection of touched) copy(collection);
   for (const [id, task] of writes.tasks ?? []) {
     if (task) tasks.note(task);
     else tasks.forget(id);
@@ -194,8 +201,8 @@ export const openRecords = async (store: Store, initialState: State): Promise<Re
   const tasks = createTaskIndex([]);
   const first = createDraft(committed);
   putState(first.draft, entries.size === 0 ? initialState : fromEntries(entries));
-  if (entries.size === 0) await store.commit(toEntries(first.writes));
-  merge(committed, tasks, first.writes);
+  if (entries.size === 0) await store.commit(toEntries(first));
+  merge(committed, tasks, first);
 
   return {
     get: (collection, key) => committed[collection].records.get(key),
@@ -203,12 +210,11 @@ export const openRecords = async (store: Store, initialState: State): Promise<Re
     count: (collection) => committed[collection].records.size,
     tasks,
     change: async (work) => {
-      const { draft, writes } = createDraft(committed);
-      const result = work(draft);
-      const changed = toEntries(writes);
-      if (changed.size === 0) return result;
-      await store.commit(changed);
-      merge(committed, tasks, writes);
+      const change = createDraft(committed);
+      const result = work(change.draft);
+      if (change.touched.length === 0) return result;
+      await store.commit(toEntries(change));
+      merge(committed, tasks, change);
       return result;
     },
   };

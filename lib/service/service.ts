@@ -123,7 +123,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const inTurn = <T>(work: (at: number) => T | Promise<T>): Promise<T> =>
     oneAtATime(async () => {
       const at = clock.now();
-      await advanceTasks(records, at, stepping);
+      if (records.tasks.nextDueAt() <= at) await advanceTasks(records, at, stepping);
       return work(at);
     });
   const app = createApp({
@@ -138,12 +138,13 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       if (route.kind === "read" && records.tasks.nextDueAt() > at) {
         return route.answer(raw, { caller, newId, taskDurationMs, records, at });
       }
-      return inTurn((now) => {
-        const context = { caller, newId, taskDurationMs, at: now };
-        return route.kind === "read"
-          ? route.answer(raw, { ...context, records })
-          : records.change((draft) => route.answer(raw, { ...context, records: draft }));
-      });
+      return inTurn((now) =>
+        route.kind === "read"
+          ? route.answer(raw, { caller, newId, taskDurationMs, records, at: now })
+          : records.change((draft) =>
+              route.answer(raw, { caller, newId, taskDurationMs, records: draft, at: now }),
+            ),
+      );
     },
   });
   const { onRequest, faults } = options;

@@ -260,3 +260,61 @@ test.each([parseWireJson, parseRequestJson, parseMoneyJson])(
     expect(() => parse(deep(202))).toThrow("deeper than 200 levels");
   },
 );
+
+/** JSON with everything that `JSON.parse` reads differently: numbers, repeated and special names, escapes, white space. */
+const { value: anyJson } = fc.letrec<{ value: string }>((tie) => {
+  const space = fc.constantFrom("", "", " ", "\n\t");
+  const part = fc.tuple(space, tie("value"), space).map((texts) => texts.join(""));
+  const name = fc.constantFrom("a", "b", "__proto__", "\\u005f_proto__", 'x\\"', "1", "a,5e3", ":");
+  const member = fc.tuple(space, name, space, part).map(([a, n, b, v]) => `${a}"${n}"${b}:${v}`);
+  return {
+    value: fc.oneof(
+      { depthSize: "medium" },
+      fc.constantFrom(
+        "1.0",
+        "1e2",
+        "-0",
+        "0.5",
+        "9007199254740993",
+        "1E-400",
+        "-12",
+        "007",
+        "true",
+      ),
+      fc.constantFrom("1.00000000000000000001", "100000000000000000000000000", "null", "tru", ""),
+      fc.constantFrom(
+        '"5.5"',
+        '":1.5"',
+        '"18446744073709551615"',
+        '"2025-11-03T08:15:08.000Z"',
+        '"\\n"',
+      ),
+      fc.array(part, { maxLength: 3 }).map((parts) => `[${parts}]`),
+      fc.array(member, { maxLength: 3 }).map((members) => `{${members}}`),
+    ),
+  };
+});
+
+const outcomeOf = (read: () => unknown) => {
+  try {
+    return { value: read() };
+  } catch {
+    return "invalid";
+  }
+};
+
+/** A name before the text keeps every text away from `JSON.parse`, because it needs care. */
+const CAREFUL = '{"\\u0061":1.5,"text":';
+
+test.each([parseWireJson, parseRequestJson])(
+  "%o reads a text as the exact parser does, whether `JSON.parse` reads it or not",
+  (parse) => {
+    fc.assert(
+      fc.property(anyJson, (text) => {
+        const exact = outcomeOf(() => Object(parse(`${CAREFUL}${text}}`)).text);
+        expect(outcomeOf(() => parse(text))).toEqual(exact);
+      }),
+      { seed: 20260101, numRuns: 3000 },
+    );
+  },
+);
