@@ -1,4 +1,4 @@
-import type { Command } from "../../../lib/engine/command.ts";
+import { type Command, commands } from "../../../lib/engine/command.ts";
 import type { LedgerItem } from "../../../lib/platform/ports/ledger.ts";
 import type { Cloud as Simulated } from "../simulation/cloud/cloud.ts";
 import type { Decide } from "../simulation/engine/faults.ts";
@@ -25,7 +25,7 @@ const coarse = (field: string, value: unknown): unknown => {
  */
 const ofCommand = (command: Command): object => {
   const { attempts, attemptCount, lostReplies, after, guards, dryRun, outbox, state } = command;
-  const events = outbox.map(({ detailType }) => detailType);
+  const events = outbox.map((entry) => (typeof entry === "string" ? entry : entry.detailType));
   const isPublished = "endedAt" in state && events.length === 0;
   return {
     ...(attemptCount > 0 && !isPublished ? { ...command, attempts: [] } : {}),
@@ -37,10 +37,10 @@ const ofCommand = (command: Command): object => {
   };
 };
 
-const textOf = ({ key, value, dueAt }: LedgerItem): string => {
+const textOf = (item: LedgerItem): string => {
+  const { key, value, dueAt } = item;
   const kind = key.replace(/#.*/, "");
-  // The ledger gives the item's content no type.
-  const its = kind === "command" ? ofCommand(value as unknown as Command) : value;
+  const its = kind === commands.kind ? ofCommand(commands.fromItem(item)) : value;
   const name = { command: key.replace(/^.*\//, ""), lane: kind }[kind] ?? key;
   return anonymous(JSON.stringify([name, dueAt !== undefined, its], coarse));
 };
