@@ -158,6 +158,11 @@ exports.intakeConcurrency = async (host) => {
 
 exports.runCommandsConcurrency = (host) => concurrency("runCommandsMaximumConcurrency", host);
 
+/** A bundle needs about 80 MB to load. A new AWS account allows 3,008 MB. */
+const memory = (name, host) => numberOf(name, [256, 3_008], host);
+exports.runCommandsMemory = (host) => memory("runCommandsMemory", host);
+exports.pollTasksMemory = (host) => memory("pollTasksMemory", host);
+
 /** As in lib/platform/ports/ledger.ts; a test compares both. */
 const MAX_SHARDS = 16;
 

@@ -41,6 +41,7 @@ const functionSchema = z.strictObject({
   role: z.string(),
   environment: members,
   timeout: z.int(),
+  memorySize: z.int().optional(),
   dependsOn: z.array(z.string()).default([]),
   recursiveLoop: z.string().optional(),
   maximumRetryAttempts: z.int().optional(),

@@ -85,7 +85,16 @@ interface Context {
 
 const functionResource = (
   name: string,
-  { handler, description, timeout, recursiveLoop, environment, role, dependsOn }: ServiceFunction,
+  {
+    handler,
+    description,
+    timeout,
+    recursiveLoop,
+    environment,
+    role,
+    dependsOn,
+    memorySize,
+  }: ServiceFunction,
   { service, stage, bucket, keyOf }: Context,
 ): Resource => ({
   Type: "AWS::Lambda::Function",
@@ -94,7 +103,7 @@ const functionResource = (
     Handler: handler,
     Runtime: service.provider.runtime,
     FunctionName: `${service.service}-${stage}-${name}`,
-    MemorySize: service.provider.memorySize,
+    MemorySize: memorySize ?? service.provider.memorySize,
     Timeout: timeout,
     Architectures: [service.provider.architecture],
     Description: description,

@@ -45,6 +45,7 @@ export const PROD: Stage = {
     docsUrl: "https://git.example.com/skyhook/docs",
     intakeMaximumConcurrency: "1000",
     runCommandsMaximumConcurrency: "50",
+    pollTasksMemory: "1769",
     dueShards: "3",
     running: "no",
   },
@@ -259,6 +260,14 @@ export const testOtherStage = (packaged: () => PackagedService): void => {
       expect(resource(mapping).Properties).toMatchObject({
         ScalingConfig: { MaximumConcurrency: concurrency },
       });
+    });
+
+    test.each([
+      ["PollDashtasks", 1_769],
+      ["RunDashcommands", 512],
+      ["Intake", 512],
+    ])("has the memory of %s from its parameter, or that of all functions", (name, memory) => {
+      expect(resource(`${name}LambdaFunction`).Properties).toMatchObject({ MemorySize: memory });
     });
   });
 };

@@ -110,6 +110,8 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
       ["intakeMaximumConcurrency", "1", 2, 1000],
       ["intakeMaximumConcurrency", "1001", 2, 1000],
       ["runCommandsMaximumConcurrency", "ten", 2, 1000],
+      ["runCommandsMemory", "255", 256, 3008],
+      ["pollTasksMemory", "3009", 256, 3008],
     ])("are refused with %s %j", async (name, value, least, most) => {
       expect(await refusalByCli({ [name]: value })).toBe(
         `${name}: must be a whole number from ${least} to ${most}, is "${value}"`,
