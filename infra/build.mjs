@@ -167,6 +167,8 @@ const buildBench = async () => {
       "million/million",
       "million/million-worker",
       "sdk-poll/sdk-poll",
+      "worker-cpu/worker-cpu",
+      "worker-cpu/surroundings",
       "load",
       "subjects",
       "thresholds",
@@ -180,6 +182,15 @@ const buildBench = async () => {
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     packages: "external",
+  });
+  // The workers as Lambda loads them.
+  await build({
+    ...FOR_LAMBDA,
+    entryPoints: ["skyhook-worker", "powertools-worker"].map(
+      (name) => `test/bench/worker-cpu/${name}.ts`,
+    ),
+    entryNames: "[name]",
+    outdir: folder,
   });
   await buildLoadBundles(join(folder, "handlers"));
 };
