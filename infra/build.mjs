@@ -186,7 +186,7 @@ const buildBench = async () => {
   // The workers as Lambda loads them.
   await build({
     ...FOR_LAMBDA,
-    entryPoints: ["skyhook-worker", "powertools-worker"].map(
+    entryPoints: ["calls-worker", "skyhook-worker", "powertools-worker"].map(
       (name) => `test/bench/worker-cpu/${name}.ts`,
     ),
     entryNames: "[name]",

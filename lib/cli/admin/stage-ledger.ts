@@ -1,6 +1,6 @@
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createAwsClient } from "../../platform/aws/aws-client.ts";
-import { meterCapacity } from "../../platform/aws/capacity-meter.ts";
+import { createCapacityMeter } from "../../platform/aws/capacity-meter.ts";
 import { createDynamodbLedger } from "../../platform/aws/dynamodb-ledger.ts";
 import { createDynamodbUnlistedItems } from "../../platform/aws/dynamodb-unlisted-items.ts";
 import { once } from "../../platform/lambda/invocation.ts";
@@ -22,8 +22,8 @@ const noIndex = (tableName: string): ExitError =>
 export const openStageLedger = (stage: string, clock: Clock) => {
   const tableName = stageResource(stage, "ledger");
   const client = createAwsClient(DynamoDBClient);
-  const consumed = meterCapacity(client);
-  const options = { client, tableName };
+  const { onConsumed, units } = createCapacityMeter();
+  const options = { client, tableName, onConsumed };
   const ledger = createDynamodbLedger(options);
   const learnTime = once(() => ledger.read("none#"));
   const trouble = (error: unknown): unknown =>
@@ -37,7 +37,7 @@ export const openStageLedger = (stage: string, clock: Clock) => {
     clock: awsClock(clock, client),
     /** Makes a call, because AWS's time is unknown before its first reply. */
     learnTime,
-    consumed,
+    consumed: units,
     /** The AWS account of the stage, from the ARN of its table. */
     awsAccount: once(async () => {
       const { Table } = await client.send(new DescribeTableCommand({ TableName: tableName }));

@@ -48,29 +48,36 @@ export const longPoll = (waitMs: number): { readonly requestTimeout: number } =>
   requestTimeout: waitMs + ANSWER_MS,
 });
 
+/** Rejects at the limit of a call, because throttling may ask for a longer pause, and a response may trickle. */
+export const limited = async <Reply>(
+  name: string,
+  call: Promise<Reply>,
+  callMs = CALL_MS,
+): Promise<Reply> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const message = `${name}: AWS did not answer within ${callMs / 1000} s`;
+      reject(Object.assign(new Error(message), { name: "TimeoutError", code: "ETIMEDOUT" }));
+    }, callMs);
+  });
+  try {
+    return await Promise.race([call, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
 type Next<Args, Reply> = (args: Args) => Promise<Reply>;
 
-/** Ends a call at its limit, because throttling may ask for a longer pause, and a response may trickle. */
 const limitCall =
   (callMs: number) =>
   <Args, Reply>(
     next: Next<Args, Reply>,
     { commandName = "a call" }: { readonly commandName?: string },
   ): Next<Args, Reply> =>
-  async (args) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const limit = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        const message = `${commandName}: AWS did not answer within ${callMs / 1000} s`;
-        reject(Object.assign(new Error(message), { name: "TimeoutError", code: "ETIMEDOUT" }));
-      }, callMs);
-    });
-    try {
-      return await Promise.race([next(args), limit]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
+  (args) =>
+    limited(commandName, next(args), callMs);
 
 /** The common part of all clients of the AWS SDK. */
 interface Limitable {

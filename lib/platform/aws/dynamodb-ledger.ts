@@ -1,13 +1,8 @@
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  type CreateTableCommandInput,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-  type PutItemCommandInput,
-  QueryCommand,
-  type QueryCommandInput,
+import type {
+  AttributeValue,
+  CreateTableCommandInput,
+  PutItemCommandInput,
+  QueryCommandInput,
 } from "@aws-sdk/client-dynamodb";
 import {
   type DueEntry,
@@ -19,6 +14,12 @@ import {
   MAX_SHARDS,
   UnreadableItemError,
 } from "../ports/ledger.ts";
+import {
+  createDynamodbCall,
+  type DynamodbCall,
+  type DynamodbCallOptions,
+  isFailedCondition,
+} from "./dynamodb-calls.ts";
 
 const DUE_INDEX = "due";
 
@@ -73,9 +74,7 @@ export const LEDGER_TABLE: Omit<CreateTableCommandInput, "TableName"> = {
 /** Maximum length of a partition key. */
 const MAX_KEY_BYTES = 2048;
 
-export interface DynamodbLedgerOptions {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
+export interface DynamodbLedgerOptions extends DynamodbCallOptions {
   /** Shard of the due index that the entry of a written item goes to, by its key; default: 0 for all. */
   readonly shardOf?: ((key: string) => number) | undefined;
 }
@@ -184,7 +183,7 @@ const conditionOf = (item: LedgerItem): Partial<PutItemCommandInput> =>
 
 /** Reads an index page by page, because a page ends at 1 MB, until `limit` items are read. */
 const queryAll = async (
-  client: DynamoDBClient,
+  call: DynamodbCall,
   query: QueryCommandInput,
   limit: number,
 ): Promise<readonly Attributes[]> => {
@@ -197,47 +196,37 @@ const queryAll = async (
       Limit: Number.isFinite(left) ? left : undefined,
       ExclusiveStartKey: from,
     };
-    const { Items = [], LastEvaluatedKey } = await client.send(new QueryCommand(page));
+    const { Items = [], LastEvaluatedKey } = await call("Query", page);
     found.push(...Items);
     from = LastEvaluatedKey;
   } while (from !== undefined && found.length < limit);
   return found;
 };
 
-/**
- * The ledger in one DynamoDB table (see `LEDGER_TABLE`).
- *
- * `expiresAt` is stored in whole seconds, rounded up. DynamoDB removes an expired item up to days later;
- * until then, reads, conditions and the due index still see it.
- * A page of the due index ends at 1 MB, so `listDue` may need several queries.
- */
-export const createDynamodbLedger = ({
-  client,
-  tableName,
-  shardOf = () => 0,
-}: DynamodbLedgerOptions): Ledger => ({
+const ledgerOver = (
+  call: DynamodbCall,
+  tableName: string,
+  shardOf: (key: string) => number,
+): Ledger => ({
   async read(key) {
     // No item can have such a key, and DynamoDB refuses to read it.
     if (Buffer.byteLength(key) > MAX_KEY_BYTES) return undefined;
-    const { Item } = await client.send(
-      new GetItemCommand({ TableName: tableName, Key: { pk: { S: key } }, ConsistentRead: true }),
-    );
+    const input = { TableName: tableName, Key: { pk: { S: key } }, ConsistentRead: true };
+    const { Item } = await call("GetItem", input);
     return Item === undefined ? undefined : toItem(Item);
   },
 
   async write(item) {
     try {
-      await client.send(
-        new PutItemCommand({
-          TableName: tableName,
-          Item: toAttributes(item, shardOf),
-          ...conditionOf(item),
-        }),
-      );
+      await call("PutItem", {
+        TableName: tableName,
+        Item: toAttributes(item, shardOf),
+        ...conditionOf(item),
+      });
       return "written";
     } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      // After a retry by the SDK, the conflicting version may be that of the lost first attempt.
+      if (!isFailedCondition(error)) throw error;
+      // After a retry, the conflicting version may be that of the lost first attempt.
       if (error.$metadata.attempts === 1) return "conflict";
       throw new Error(
         `unknown whether version ${item.version} of ledger item ${item.key} was written`,
@@ -260,7 +249,7 @@ export const createDynamodbLedger = ({
           ":until": { N: String(until) },
         },
       };
-      return (await queryAll(client, query, limit)).map(toDueEntry);
+      return (await queryAll(call, query, limit)).map(toDueEntry);
     };
     if (shard !== undefined) return queryShard(shard);
     const shards = await Promise.all(Array.from({ length: MAX_SHARDS }, (_, at) => queryShard(at)));
@@ -282,6 +271,19 @@ export const createDynamodbLedger = ({
       },
       ScanIndexForward: false,
     };
-    return (await queryAll(client, query, limit)).map(toListEntry);
+    return (await queryAll(call, query, limit)).map(toListEntry);
   },
 });
+
+/**
+ * The ledger in one DynamoDB table (see `LEDGER_TABLE`).
+ *
+ * `expiresAt` is stored in whole seconds, rounded up. DynamoDB removes an expired item up to days later;
+ * until then, reads, conditions and the due index still see it.
+ * A page of the due index ends at 1 MB, so `listDue` may need several queries.
+ */
+export const createDynamodbLedger = ({
+  shardOf = () => 0,
+  ...options
+}: DynamodbLedgerOptions): Ledger =>
+  ledgerOver(createDynamodbCall(options), options.tableName, shardOf);

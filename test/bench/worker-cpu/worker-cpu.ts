@@ -70,12 +70,30 @@ const env = {
   DUE_SHARDS: "1",
 };
 
-const startWorker = async (name: string) => {
+const startProcess = (name: string) =>
   // Log lines go nowhere.
-  const child = fork(pathOf(`./${name}.mjs`), {
-    env,
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
+  fork(pathOf(`./${name}.mjs`), { env, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+
+/** The median with the smallest and the largest value. */
+const spreadOf = (values: readonly number[], digits: number): string => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [low, middle, high] = [0, (sorted.length - 1) / 2, sorted.length - 1].map((at) =>
+    (sorted[at] ?? Number.NaN).toFixed(digits),
+  );
+  return `${middle?.padStart(8)}   ${low} to ${high}`;
+};
+
+const callsSchema = z.record(z.string(), z.array(z.number()));
+const calls = startProcess("calls-worker");
+const [measured] = await once(calls, "message");
+print(`CPU of a call of DynamoDB, µs: median and spread, Node ${process.version}`);
+for (const [name, times] of Object.entries(callsSchema.parse(measured))) {
+  print(`  ${name.padEnd(26)}${spreadOf(times, 0)}`);
+}
+calls.kill();
+
+const startWorker = async (name: string) => {
+  const child = startProcess(name);
   await once(child, "message");
   let first = 1;
   return {
@@ -107,33 +125,11 @@ skyhook.stop();
 powertools.stop();
 surroundings.kill();
 
-/** The median with the smallest and the largest value. */
-const spreadOf = (values: readonly number[], digits: number): string => {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [low, middle, high] = [0, (sorted.length - 1) / 2, sorted.length - 1].map((at) =>
-    (sorted[at] ?? Number.NaN).toFixed(digits),
-  );
-  return `${middle?.padStart(8)}   ${low} to ${high}`;
-};
-
 print(
   `CPU of a command in the worker, µs: median and spread of ${PAIRS} pairs of ${BATCHES * BATCH_SIZE} commands, Node ${process.version}`,
 );
-print(
-  `  run-commands              ${spreadOf(
-    pairs.map(({ ours }) => ours),
-    0,
-  )}`,
-);
-print(
-  `  Powertools                ${spreadOf(
-    pairs.map(({ theirs }) => theirs),
-    0,
-  )}`,
-);
-print(
-  `  ratio                     ${spreadOf(
-    pairs.map(({ ours, theirs }) => ours / theirs),
-    2,
-  )}`,
-);
+const [ours, theirs] = [pairs.map((pair) => pair.ours), pairs.map((pair) => pair.theirs)];
+print(`  run-commands              ${spreadOf(ours, 0)}`);
+print(`  Powertools                ${spreadOf(theirs, 0)}`);
+const ratios = pairs.map((pair) => pair.ours / pair.theirs);
+print(`  ratio                     ${spreadOf(ratios, 2)}`);

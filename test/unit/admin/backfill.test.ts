@@ -8,7 +8,7 @@ import {
 import { listCommands, listQuerySchema } from "../../../lib/admin/list.ts";
 import { commandKey, commands } from "../../../lib/engine/command.ts";
 import { recordRejection } from "../../../lib/engine/rejection.ts";
-import { meterCapacity } from "../../../lib/platform/aws/capacity-meter.ts";
+import { createCapacityMeter } from "../../../lib/platform/aws/capacity-meter.ts";
 import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
 import { createDynamodbUnlistedItems } from "../../../lib/platform/aws/dynamodb-unlisted-items.ts";
 import type { Clock } from "../../../lib/platform/ports/clock.ts";
@@ -72,15 +72,15 @@ const backfill = async (
 beforeEach(async () => {
   const table = await openTableServer(TABLE);
   const client = new DynamoDBClient(table.clientConfig);
-  const options = { client, tableName: TABLE };
-  const consumed = meterCapacity(client);
+  const { onConsumed, units } = createCapacityMeter();
+  const options = { client, tableName: TABLE, onConsumed };
   ledger = createDynamodbLedger(options);
   pauses = [];
   deps = {
     ledger,
     unlisted: createDynamodbUnlistedItems(options),
     clock: sleepingClock(),
-    consumedUnits: () => consumed().read + consumed().write,
+    consumedUnits: () => units().read + units().write,
   };
   return async () => {
     client.destroy();
