@@ -240,8 +240,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a follower sees the end of a task of a project without rights",
     file: "engine/poller/check-tasks.ts",
-    find: "!deps.access.maySee(followedBy, account, report.project);",
-    replace: "!deps.access.maySee(deps.ownSender, account, report.project);",
+    find: "deps.access.maySee(followedBy, account, report.project)",
+    replace: "deps.access.maySee(deps.ownSender, account, report.project)",
   },
   {
     name: "the followers of a task share one record",
@@ -682,14 +682,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the list leaves out tasks of a provider with a slow clock",
     file: "engine/poller/task-lists.ts",
-    find: "task.recordedAt - (isBeside(task) ? BEGAN_BEFORE_MS : CLOCK_SKEW_MS),",
-    replace: "task.recordedAt - (isBeside(task) ? BEGAN_BEFORE_MS : 0),",
+    find: "recordedAt - (isBeside ? BEGAN_BEFORE_MS : CLOCK_SKEW_MS),",
+    replace: "recordedAt - (isBeside ? BEGAN_BEFORE_MS : 0),",
   },
   {
     name: "the list leaves out followed tasks that began long ago",
     file: "engine/poller/task-lists.ts",
-    find: "task.recordedAt - (isBeside(task) ? BEGAN_BEFORE_MS : CLOCK_SKEW_MS),",
-    replace: "task.recordedAt - CLOCK_SKEW_MS,",
+    find: "recordedAt - (isBeside ? BEGAN_BEFORE_MS : CLOCK_SKEW_MS),",
+    replace: "recordedAt - CLOCK_SKEW_MS,",
   },
   {
     name: "the list begins with the youngest task",
@@ -705,7 +705,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "tasks of every account are read at one account",
-    file: "engine/poller/due-entries.ts",
+    file: "engine/poller/poller-memory.ts",
     find: 'splitKey(key)[1].split("/", 1).join()',
     replace: 'splitKey(key)[1].replace("blind/", "local/").split("/", 1).join()',
   },
@@ -784,8 +784,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a new task is not listed with the others",
-    file: "engine/poller/due-entries.ts",
-    find: "return Math.max(account?.nextListAt ?? 0,",
+    file: "engine/poller/poller-memory.ts",
+    find: "return Math.max(account.nextListAt,",
     replace: "return Math.max(",
   },
   {
@@ -820,21 +820,46 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a process remembers tasks that another one has changed",
-    file: "engine/poller/due-entries.ts",
-    find: "    memory.accounts.clear();\n    memory.notBefore.clear();\n",
-    replace: "",
+    file: "engine/poller/poller-memory.ts",
+    find: "    forgetEntries(memory);\n    memory.left",
+    replace: "    memory.left",
   },
   {
     name: "what was handled is never handled again",
-    file: "engine/poller/due-entries.ts",
+    file: "engine/poller/poller-memory.ts",
     find: "  memory.handled.clear();\n",
     replace: "",
   },
   {
     name: "a new process waits longer than another one has promised",
-    file: "engine/poller/due-entries.ts",
+    file: "engine/poller/poller-memory.ts",
     find: "dueAt <= queriedAt ? wakeAt : 0",
     replace: "dueAt <= queriedAt ? wakeAt + 600_000 : 0",
+  },
+  // Many due entries.
+  {
+    name: "a query of what is new begins at the last one",
+    file: "engine/poller/poller-memory.ts",
+    find: "memory.queriedAt - OVERLAP_MS",
+    replace: "memory.queriedAt",
+  },
+  {
+    name: "the whole shard is read once",
+    file: "engine/poller/poller-memory.ts",
+    find: "const COMPLETE_MS = 60_000;",
+    replace: "const COMPLETE_MS = 60_000_000;",
+  },
+  {
+    name: "the end of a task that was followed by its entry is not recorded",
+    file: "engine/poller/check-tasks.ts",
+    find: "if (!known.item && !needsItem) {",
+    replace: "if (!known.item) {",
+  },
+  {
+    name: "a task that was followed by its entry is never given up",
+    file: "engine/poller/check-tasks.ts",
+    find: "if (known?.item) continue;",
+    replace: "if (known) continue;",
   },
   {
     name: "only the first of several tasks wakes the poller",
