@@ -171,6 +171,7 @@ const buildBench = async () => {
       "worker-cpu/surroundings",
       "load",
       "subjects",
+      "service-growth",
       "thresholds",
       "ledger",
       "load-times",

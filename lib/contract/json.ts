@@ -121,6 +121,27 @@ export const parseMoneyJson = (text: string): unknown =>
 /** Text with the escapes of a JSON string, without the quotes. */
 export const asInJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
+/** Begins the text that stands for a bigint until the whole value is formatted. */
+const BIGINT = "\u0000";
+const FORMATTED_BIGINT = /"\\u0000(-?\d+)"/g;
+
+/** Formats a value with bigints; undefined if one of its texts looks like one that stands for a bigint. */
+const formatBigints = (value: unknown, spaces?: number): string | undefined => {
+  let bigints = 0;
+  const toText = (_: string, part: unknown): unknown => {
+    if (typeof part !== "bigint") return part;
+    bigints += 1;
+    return `${BIGINT}${part}`;
+  };
+  const text = JSON.stringify(value, toText, spaces);
+  let found = 0;
+  const formatted = text.replace(FORMATTED_BIGINT, (_, digits: string) => {
+    found += 1;
+    return digits;
+  });
+  return found === bigints ? formatted : undefined;
+};
+
 /** Formats JSON of the interface; a bigint becomes a JSON number. */
 export const formatWireJson = (value: unknown, spaces?: number): string => {
   try {
@@ -128,7 +149,7 @@ export const formatWireJson = (value: unknown, spaces?: number): string => {
     return JSON.stringify(value, undefined, spaces) ?? "null";
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return stringify(value, undefined, spaces) ?? "null";
+    return formatBigints(value, spaces) ?? stringify(value, undefined, spaces) ?? "null";
   }
 };
 

@@ -33,6 +33,8 @@ export type ProviderChoice =
       /** Additional API key for every project; absent: a random one. */
       readonly apiKey?: string | undefined;
       readonly requestsPerSecond?: number | undefined;
+      /** Largest number of ended tasks; absent: the default of the service. */
+      readonly keptTasks?: number | undefined;
       /** Default: 127.0.0.1 only. */
       readonly reach?: Reach | undefined;
       /** Whether this process runs the service only. */
@@ -133,6 +135,7 @@ const openEmbedded = async (
       apiKey,
       keyInUse: (stored) => replaceBuiltInKey(stored, keys),
       requestsPerSecond: choice.requestsPerSecond,
+      keptTasks: choice.keptTasks,
       taskDurationMs: choice.taskDurationMs,
       onFault: (error, requestId) =>
         log.error("internal error of the service", { requestId, errorMessage: error.message }),

@@ -35,6 +35,7 @@ interface ServiceFlags extends FaultFlags, ReachFlags {
   readonly data?: string;
   readonly taskSeconds?: string;
   readonly rateLimit?: string;
+  readonly keepTasks?: string;
   readonly control?: boolean;
 }
 
@@ -65,6 +66,7 @@ const settingsSchema = z.object({
   "--data": directorySetting,
   "--task-seconds": taskSecondsSetting,
   "--rate-limit": wholeNumber(1, 1_000_000).optional(),
+  "--keep-tasks": wholeNumber(1, 1_000_000_000).optional(),
   ...reachSettings,
   ...faultSettings,
   SKYHOOK_CONTROL_TOKEN: controlTokenSetting,
@@ -107,6 +109,7 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
     "--data": flags.data,
     "--task-seconds": flags.taskSeconds,
     "--rate-limit": flags.rateLimit,
+    "--keep-tasks": flags.keepTasks,
     ...givenReach(flags),
     ...givenFaults(flags),
     SKYHOOK_CONTROL_TOKEN: (flags.control && process.env.SKYHOOK_CONTROL_TOKEN) || undefined,
@@ -133,6 +136,7 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
         seed,
         apiKey,
         requestsPerSecond,
+        keptTasks: settings["--keep-tasks"],
         reach,
         ownProcess: true,
         faults,
@@ -186,6 +190,7 @@ export const declareService: DeclareVerb = (command, ports) => {
     .option("--data <dir>", "folder for the state (default: state in memory)")
     .option("--task-seconds <n>", "duration of tasks, seconds (default: 1.5)")
     .option("--rate-limit <n>", "requests per second for each key (default: no limit)")
+    .option("--keep-tasks <n>", "ended tasks to keep, those that ended last (default: 100000)")
     .option(
       "--control",
       "clock, state, snapshots, requests, prices and faults under /_skyhook/, with the token of SKYHOOK_CONTROL_TOKEN or a new one",

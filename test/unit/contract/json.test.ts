@@ -261,6 +261,15 @@ test.each([parseWireJson, parseRequestJson, parseMoneyJson])(
   },
 );
 
+test("a text or a name that looks like a formatted bigint stays as it is", () => {
+  const value = { limit: 2n ** 64n, "\u00005": "\u0000123", list: [-7n, "\u0000-7"] };
+
+  expect(formatWireJson(value)).toBe(
+    '{"limit":18446744073709551616,"\\u00005":"\\u0000123","list":[-7,"\\u0000-7"]}',
+  );
+  expect(formatWireJson({ limit: -7n, list: [1n] })).toBe('{"limit":-7,"list":[1]}');
+});
+
 /** JSON with everything that `JSON.parse` reads differently: numbers, repeated and special names, escapes, white space. */
 const { value: anyJson } = fc.letrec<{ value: string }>((tie) => {
   const space = fc.constantFrom("", "", " ", "\n\t");

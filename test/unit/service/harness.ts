@@ -21,6 +21,7 @@ export interface HarnessOptions {
   readonly store?: Store;
   readonly taskDurationMs?: number;
   readonly requestsPerSecond?: number;
+  readonly keptTasks?: number;
   readonly apiKey?: string;
   /** Seed of the random numbers. A restart on the same store needs another one, or ids repeat. */
   readonly seed?: number;
@@ -39,6 +40,7 @@ export const startService = async (options: HarnessOptions = {}) => {
     initialState: state(builtInState()),
     taskDurationMs: options.taskDurationMs ?? TASK_DURATION_MS,
     requestsPerSecond: options.requestsPerSecond,
+    keptTasks: options.keptTasks,
     apiKey: options.apiKey,
     onFault: (error) => faults.push(error),
     onRequest: requestLog.note,

@@ -195,6 +195,51 @@ test("a task is found by its id in any letter case", async () => {
   expect([found.status, found.body.id]).toEqual([200, id]);
 });
 
+test("of more ended tasks than are kept, those that ended first are removed", async () => {
+  const { send, clock, stored } = await startService({ keptTasks: 2 });
+  const ids: string[] = [];
+  for (let made = 0; made < 4; made += 1) {
+    ids.push((await send("POST", ROUTERS, { body: { name: "edge" } })).body.tasks[0]);
+    await clock.advance(1_000);
+  }
+  await clock.advance(8_000);
+
+  const list = await send("GET", "/cloud/v1/tasks?state=FINISHED");
+  const removed = await send("GET", `/v1/tasks/${BUILT_IN_TASK}`);
+
+  expect(list.body.results.map(({ id }: { id: string }) => id)).toEqual([ids[2], ids[1]]);
+  expect(removed.status).toBe(404);
+  expect(Object.keys(await stored()).filter((key) => key.startsWith("tasks/"))).toEqual(
+    ids.slice(1).map((id) => `tasks/${id}`),
+  );
+});
+
+test("a state with more ended tasks than are kept shrinks by one for each that ends", async () => {
+  const { send, clock } = await startService({
+    keptTasks: 1,
+    state: (builtIn) => ({
+      ...builtIn,
+      tasks: [1, 2, 3, 4].flatMap((n) =>
+        builtIn.tasks.map((task) => ({
+          ...task,
+          id: `old-${n}`,
+          finished_on: `2025-11-0${n}T09:00:00Z`,
+        })),
+      ),
+    }),
+  });
+  const idsNow = async () => {
+    const { body } = await send("GET", "/cloud/v1/tasks?task_type=create_router&order_by=asc");
+    return body.results.map(({ id }: { id: string }) => id);
+  };
+  const atStart = await idsNow();
+  await send("PATCH", CONTAINER, { body: { timeout: 1 } });
+  await clock.advance(10_000);
+
+  expect(atStart).toEqual(["old-1", "old-2", "old-3", "old-4"]);
+  expect(await idsNow()).toEqual(["old-3", "old-4"]);
+});
+
 /** Creates three routers, one per second, then updates a container. The built-in task is older. */
 const startWithTasks = async () => {
   const started = await startService({
