@@ -191,6 +191,14 @@ const merge = (into: Collections, tasks: TaskIndex, { writes, touched }: Change)
   }
 };
 
+const fill = (into: Collections, state: State): void => {
+  const putAll = <C extends CollectionName>(collection: C) => {
+    const records: readonly RecordOf<C>[] = state[collection];
+    for (const record of records) set(into[collection], keyOf(collection, record), record);
+  };
+  for (const collection of COLLECTIONS) putAll(collection);
+};
+
 /**
  * Loads the stored records. Writes the initial state to an empty store first, in one batch.
  * @throws StoredStateError when the stored state is invalid
@@ -198,11 +206,14 @@ const merge = (into: Collections, tasks: TaskIndex, { writes, touched }: Change)
 export const openRecords = async (store: Store, initialState: State): Promise<Records> => {
   const entries = await store.load();
   const committed = emptyCollections();
-  const tasks = createTaskIndex([]);
-  const first = createDraft(committed);
-  putState(first.draft, entries.size === 0 ? initialState : fromEntries(entries));
-  if (entries.size === 0) await store.commit(toEntries(first));
-  merge(committed, tasks, first);
+  const state = entries.size === 0 ? initialState : fromEntries(entries);
+  if (entries.size === 0) {
+    const first = createDraft(committed);
+    putState(first.draft, state);
+    await store.commit(toEntries(first));
+  }
+  fill(committed, state);
+  const tasks = createTaskIndex(state.tasks);
 
   return {
     get: (collection, key) => committed[collection].records.get(key),
