@@ -3,7 +3,7 @@ import { createSortedList, type SortedList } from "./sorted-list.ts";
 import type { TaskRecord } from "./state/tasks.ts";
 
 /** The instant at which a task changes its state next, epoch ms; undefined for one that never does. */
-export const nextInstantOf = ({ state, plan }: TaskRecord): number | undefined =>
+const nextInstantOf = ({ state, plan }: TaskRecord): number | undefined =>
   state === "NEW" ? plan?.startsAtMs : plan?.endsAtMs;
 
 /** What all tasks of a group have in common: everything that a list can filter by, except for times. */
@@ -13,7 +13,7 @@ export interface TaskGroup
 }
 
 /** A part of the tasks in the order of their creation. */
-export interface TaskQuery {
+interface TaskQuery {
   /** Decides about all tasks of a group at once. */
   readonly isWanted: (group: TaskGroup) => boolean;
   /** First and last instant of creation, epoch ms. Default: all. */
@@ -25,7 +25,7 @@ export interface TaskQuery {
 }
 
 /** A page of the tasks that a query wants, and the number of all of them. */
-export interface TaskPage {
+interface TaskPage {
   readonly count: number;
   readonly tasks: readonly TaskRecord[];
 }
