@@ -28,6 +28,7 @@ server.listen(0, "127.0.0.1");
 await once(server, "listening");
 const { port } = server.address() as AddressInfo;
 const url = `http://127.0.0.1:${port}`;
+process.once("disconnect", () => process.exit());
 process.send?.({
   url,
   environment: { ...table.environment, AWS_ENDPOINT_URL: url },

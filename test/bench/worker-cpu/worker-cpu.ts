@@ -70,9 +70,18 @@ const env = {
   DUE_SHARDS: "1",
 };
 
-const startProcess = (name: string) =>
+const startProcess = (name: string) => {
   // Log lines go nowhere.
-  fork(pathOf(`./${name}.mjs`), { env, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const child = fork(pathOf(`./${name}.mjs`), {
+    env,
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  child.once("exit", (status) => {
+    // A process that is stopped has no status.
+    if (status) throw new Error(`${name} failed, as its error above says`);
+  });
+  return child;
+};
 
 /** The median with the smallest and the largest value. */
 const spreadOf = (values: readonly number[], digits: number): string => {

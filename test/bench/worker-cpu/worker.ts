@@ -67,5 +67,6 @@ export const serveParts = ({ handler, bodyOf, successes }: Subject): void => {
     if (successes() !== wanted) throw new Error("not every command succeeded");
     process.send?.({ microseconds: (user + system) / (batches * BATCH_SIZE) });
   });
+  process.once("disconnect", () => process.exit());
   process.send?.({ isReady: true });
 };
