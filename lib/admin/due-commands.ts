@@ -1,6 +1,8 @@
+import pLimit from "p-limit";
 import { commands } from "../engine/command.ts";
+import { tasks } from "../engine/task.ts";
 import { isUnreadable } from "../ledger/record.ts";
-import type { Ledger } from "../platform/ports/ledger.ts";
+import type { DueEntry, Ledger } from "../platform/ports/ledger.ts";
 
 /** Open commands that one answer reads. */
 export const MAX_COMMANDS = 1_000;
@@ -8,17 +10,7 @@ export const MAX_COMMANDS = 1_000;
 const MAX_DUE = 10_000;
 /** Later than every due time. */
 const FAR_FUTURE = Date.UTC(9999, 0, 1);
-const PREFIX = `${commands.kind}#`;
-
-/** Keys of commands in the due index: every command is there until its end is published. */
-export const dueCommands = async (ledger: Ledger) => {
-  const due = await ledger.listDue(FAR_FUTURE, MAX_DUE);
-  const found = due.filter(({ key }) => key.startsWith(PREFIX));
-  return {
-    entries: found.map(({ key, dueAt }) => ({ key: key.slice(PREFIX.length), dueAt })),
-    isCut: due.length === MAX_DUE,
-  };
-};
+const MAX_READS_AT_ONCE = 32;
 
 /** A record; undefined for none, and for one that only a newer version can read. */
 export const readable = async <T>(read: Promise<T | undefined>): Promise<T | undefined> => {
@@ -28,4 +20,43 @@ export const readable = async <T>(read: Promise<T | undefined>): Promise<T | und
     if (isUnreadable(error)) return undefined;
     throw error;
   }
+};
+
+/** The entries of one kind of record, with keys without the kind. */
+const entriesOf = (kind: string, due: readonly DueEntry[]): readonly DueEntry[] =>
+  due
+    .filter(({ key }) => key.startsWith(`${kind}#`))
+    .map(({ key, dueAt }) => ({ key: key.slice(`${kind}#`.length), dueAt }));
+
+/**
+ * Returns a function that finds the keys of open commands in the due index. Every command is there until its end is
+ * published: by an entry of its own, or by those of its tasks. Reads each due task once, which names its command.
+ */
+export const createDueCommands = (ledger: Ledger) => {
+  /** Keys of commands by the keys of their tasks. */
+  let commandsOf: ReadonlyMap<string, string> = new Map();
+  const limit = pLimit(MAX_READS_AT_ONCE);
+  const commandOf = async (key: string): Promise<string | undefined> =>
+    commandsOf.get(key) ?? (await readable(tasks.read(ledger, key)))?.value.command;
+
+  return async () => {
+    const due = await ledger.listDue(FAR_FUTURE, MAX_DUE);
+    const ofTasks = entriesOf(tasks.kind, due);
+    const found = await limit.map(ofTasks.slice(0, MAX_COMMANDS), async ({ key, dueAt }) => ({
+      ...{ task: key, dueAt },
+      command: await commandOf(key),
+    }));
+    const known = found.flatMap(({ command, ...task }) =>
+      command === undefined ? [] : [{ ...task, command }],
+    );
+    commandsOf = new Map(known.map(({ task, command }) => [task, command]));
+    const dueAts = new Map(known.toReversed().map(({ command, dueAt }) => [command, dueAt]));
+    for (const { key, dueAt } of entriesOf(commands.kind, due)) dueAts.set(key, dueAt);
+    return {
+      entries: [...dueAts]
+        .map(([key, dueAt]) => ({ key, dueAt }))
+        .sort((a, b) => a.dueAt - b.dueAt),
+      isCut: due.length === MAX_DUE || ofTasks.length > MAX_COMMANDS,
+    };
+  };
 };

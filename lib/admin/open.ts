@@ -14,7 +14,7 @@ import type { Task } from "../engine/task.ts";
 import { isoText } from "../events/event.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { type RecordedTask, recordedTask, tasksOf } from "./command-tasks.ts";
-import { dueCommands, MAX_COMMANDS, readable } from "./due-commands.ts";
+import { createDueCommands, MAX_COMMANDS, readable } from "./due-commands.ts";
 
 const MAX_READS_AT_ONCE = 32;
 
@@ -58,7 +58,7 @@ export interface OpenWork {
   readonly tasks: readonly FollowedTaskView[];
   /** Number of open commands that were read. */
   readonly commands: number;
-  /** Whether there are more open commands: those with a later deadline are left out. */
+  /** Whether there are more open commands: those that are due later are left out. */
   readonly more: boolean;
 }
 
@@ -116,11 +116,11 @@ const followedTask = (
 
 /**
  * Reads what is in progress: held lanes, and followed tasks. Costs a query of the due index, and a read of each
- * open command, each of their lanes and each of their open tasks; a task of several commands takes two.
+ * open command, each of their lanes, and two of each of their open tasks; a task of several commands takes three.
  * @param now epoch ms
  */
 export const readOpenWork = async (ledger: Ledger, now: number): Promise<OpenWork> => {
-  const { entries, isCut } = await dueCommands(ledger);
+  const { entries, isCut } = await createDueCommands(ledger)();
   const limit = pLimit(MAX_READS_AT_ONCE);
   const found = await limit.map(entries.slice(0, MAX_COMMANDS), ({ key }) =>
     readable(commands.read(ledger, key)),

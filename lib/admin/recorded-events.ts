@@ -7,7 +7,7 @@ import type { Clock } from "../platform/ports/clock.ts";
 import type { Ledger, ListEntry } from "../platform/ports/ledger.ts";
 import { readTasksOf, tasksOf } from "./command-tasks.ts";
 import { type DerivedEvent, eventsOf, rejectionEvents } from "./derived-events.ts";
-import { dueCommands, MAX_COMMANDS, readable } from "./due-commands.ts";
+import { createDueCommands, MAX_COMMANDS, readable } from "./due-commands.ts";
 
 const EVERY_MS = 5_000;
 /**
@@ -139,6 +139,7 @@ const horizonOf = (now: number): number => now - EVERY_MS - OVERLAP_MS;
 /** A poll reads what has changed since the last one. @param since epoch ms; older events are left out */
 const createPoll = (ledger: Ledger, since: number) => {
   const watched = new Map<string, Watched>();
+  const dueCommands = createDueCommands(ledger);
   const limit = pLimit(MAX_READS_AT_ONCE);
 
   /** The events of an item that were not yielded before. */
@@ -160,7 +161,7 @@ const createPoll = (ledger: Ledger, since: number) => {
 
   return async (now: number): Promise<Polled> => {
     const horizon = horizonOf(now);
-    const { entries, isCut } = await dueCommands(ledger);
+    const { entries, isCut } = await dueCommands();
     const listed = await newItems(ledger, horizon, now);
     const open = entries.slice(0, MAX_COMMANDS);
     const due = new Map(open.map(({ key, dueAt }) => [`${commands.kind}#${key}`, dueAt]));

@@ -25,7 +25,7 @@ export const AT_ONCE: Counted = {
 /** A command with a task, without what only finds out that the task has ended (scenario `task-alone`). */
 export const WITH_TASK: Counted = {
   tableWrites: 12.02,
-  dueIndexWrites: 6,
+  dueIndexWrites: 4,
   listIndexWrites: 1,
   reads: 5.02,
   fifoRequests: 3,

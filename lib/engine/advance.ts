@@ -208,6 +208,17 @@ const checkOutsideLane = async (deps: CommandDeps, stored: Stored<Command>): Pro
 };
 
 /**
+ * When an entry of the command has to be handled, epoch ms. While the items of its tasks watch over it, it has none of
+ * its own; but an earlier version, which left one at the deadline, may have written it.
+ */
+const handledAt = (command: Command): number => {
+  const dueAt = commands.dueAt(command);
+  if (dueAt !== undefined) return dueAt;
+  if (!isEnded(command)) return command.deadline;
+  return command.state.settled ? Number.POSITIVE_INFINITY : command.state.endedAt;
+};
+
+/**
  * Checks a command that is due. Never calls the provider: a command that may send is sent back to the
  * queue.
  */
@@ -217,13 +228,16 @@ export const checkCommand = async (given: CommandDeps, key: string): Promise<voi
   const { value: command } = stored;
   const now = given.clock.now();
   // The due index may lag behind the item, and its entry may be early, so the item's own due time decides.
-  const dueAt = commands.dueAt(command) ?? Number.POSITIVE_INFINITY;
+  const dueAt = handledAt(command);
   if (dueAt > now) {
     if (dueAt <= now + DUE_SLACK_MS) await wakeForCommand(given, key, dueAt);
     return;
   }
   const deps = depsFor(given, command);
-  if (!isEnded(command) && now >= command.deadline) return expireCommand(deps, stored);
+  if (!isEnded(command) && now >= command.deadline) {
+    await expireCommand(deps, stored);
+    return;
+  }
   if (isBeforeItsLane(command)) return checkOutsideLane(deps, stored);
   if (command.state.status !== "running") return finishWork(deps, stored);
   const check = (current: Command): Command => checkLater(loseLease(current, now), now);

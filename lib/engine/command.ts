@@ -156,6 +156,14 @@ export type Resolution = z.output<typeof resolutionSchema>;
 export type FollowedTask = z.output<typeof followedTaskSchema>;
 export type EndedState = Extract<CommandState, { endedAt: number }>;
 
+/** Whether its tasks ended the command. The item of the last one is due until the command is settled. */
+export const isWatchedByTask = ({ tasks }: EndedState): boolean =>
+  tasks.length > 0 && tasks.every(({ end }) => end !== undefined);
+
+/**
+ * A command whose tasks all have items has no due time of its own, which saves the two units of a move: the item of
+ * each open task is due until the command has its end, and its check at the deadline expires the command.
+ */
 const dueAt = ({ state, deadline, resolution }: Command): number | undefined => {
   switch (state.status) {
     case "accepted":
@@ -165,9 +173,9 @@ const dueAt = ({ state, deadline, resolution }: Command): number | undefined => 
     case "running":
       return state.lease ? state.lease.until : Math.min(state.lookAt, deadline);
     case "following":
-      return state.tasksRecorded ? deadline : 0;
+      return state.tasksRecorded ? undefined : 0;
     default:
-      return state.settled
+      return state.settled || (!resolution && isWatchedByTask(state))
         ? undefined
         : (resolution?.resolvedAt ?? state.endedAt) + FINISH_GRACE_MS;
   }
@@ -179,13 +187,9 @@ const dueAt = ({ state, deadline, resolution }: Command): number | undefined => 
  */
 export const DUE_SLACK_MS = 30_000;
 
-/** Whether its tasks ended the command. The item of the last one is due until the command is settled. */
-export const isWatchedByTask = ({ tasks }: EndedState): boolean =>
-  tasks.length > 0 && tasks.every(({ end }) => end !== undefined);
-
 /** Which entries stay: those of a command that a function is at work on, and changes at once if it lives. */
 const keepsEntry = (command: Command, at: number): readonly [from: number, to: number] => {
-  const { state, attempts, acceptedAt, resolution } = command;
+  const { state, attempts, acceptedAt } = command;
   switch (state.status) {
     case "accepted":
     case "waiting":
@@ -193,13 +197,9 @@ const keepsEntry = (command: Command, at: number): readonly [from: number, to: n
     case "running":
       return state.lease ? [at - DUE_SLACK_MS, at] : [at, at];
     case "following":
-      return state.tasksRecorded
-        ? [at, at]
-        : [at, (attempts.at(-1)?.endedAt ?? acceptedAt) + DUE_SLACK_MS];
+      return [at, (attempts.at(-1)?.endedAt ?? acceptedAt) + DUE_SLACK_MS];
     default:
-      return !resolution && isWatchedByTask(state)
-        ? [0, Number.POSITIVE_INFINITY]
-        : [at - DUE_SLACK_MS, at + DUE_SLACK_MS];
+      return [at - DUE_SLACK_MS, at + DUE_SLACK_MS];
   }
 };
 

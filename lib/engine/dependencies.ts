@@ -82,10 +82,16 @@ const afterStatusOf = async (ledger: Ledger, command: Command): Promise<AfterSta
     : { kind: "blocked", problems: [{ path: "after", rule: loop }] };
 };
 
-const endAs = async (deps: CommandDeps, stored: Stored<Command>, ended: Command): Promise<void> => {
+/** @returns whether it has ended so */
+const endAs = async (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+  ended: Command,
+): Promise<boolean> => {
   const written = await writeCommand(deps, stored, ended);
   // If another writer was faster, it finishes the command.
   if (written) await finishCommand(deps, written);
+  return written !== undefined;
 };
 
 const cancelled = (command: Command, problems: readonly Problem[], now: number): Command =>
@@ -117,8 +123,11 @@ export const checkEntry = async (
   return { kind: "waits", nextCheckAt };
 };
 
-/** Ends a command whose deadline has passed, unless another writer was faster. */
-export const expireCommand = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+/** Ends a command whose deadline has passed. @returns whether it has; false if another writer was faster */
+export const expireCommand = async (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+): Promise<boolean> => {
   const { value: command } = stored;
   const status = await afterStatusOf(deps.ledger, command);
   const now = deps.clock.now();

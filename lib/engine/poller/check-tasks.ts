@@ -3,7 +3,8 @@ import type { Stored } from "../../ledger/record.ts";
 import type { DueEntry } from "../../platform/ports/ledger.ts";
 import type { Random } from "../../platform/ports/random.ts";
 import { commands, isEnded } from "../command.ts";
-import type { CommandDeps } from "../deps.ts";
+import { expireCommand } from "../dependencies.ts";
+import { type CommandDeps, depsFor } from "../deps.ts";
 import {
   abandonTask,
   markFound,
@@ -35,8 +36,8 @@ import { depsOfTask, publishTaskEnd, recordAndPublishEnd } from "./task-end.ts";
 
 /** Number of tasks that are read, or recorded as ended, at the same time. */
 const MAX_AT_ONCE = 32;
-/** Number of items of open tasks that a round reads before it asks the provider. */
-const MAX_ITEMS_AT_ONCE = 100;
+/** Number of items of open tasks that a round reads before it asks the provider; of more tasks, a tenth. */
+const MAX_ITEMS_AT_ONCE = 1_000;
 /** Pause of tasks that were not read because the account was in trouble. */
 const SKIPPED_PAUSE_MS = 2_000;
 const NOTHING_SEEN: TaskReports = { reports: new Map(), isListed: false };
@@ -51,12 +52,22 @@ const recordMissing = async (deps: CommandDeps, known: Stored<Task>): Promise<St
   return recordAndPublishEnd(deps, stored, { status: "unknown", message });
 };
 
-/** Gives up a task after its deadline once its command has ended. */
+/** Ends the command of an open task at its deadline. @returns whether no command waits for the task any more */
+const expireOverdue = async (deps: CommandDeps, task: Task): Promise<boolean> => {
+  if (deps.clock.now() < task.deadline) return false;
+  const command = await commands.read(deps.ledger, task.command);
+  if (!command || isEnded(command.value)) return true;
+  // A command in another state has a due time of its own.
+  return (
+    command.value.state.status === "following" &&
+    expireCommand(depsFor(deps, command.value), command)
+  );
+};
+
+/** Gives up a task after its deadline, with its command. */
 const abandonOverdue = async (deps: CommandDeps, known: Stored<Task>): Promise<Stored<Task>> => {
   const { value: task } = known;
-  if (deps.clock.now() < task.deadline) return known;
-  const command = await commands.read(deps.ledger, task.command);
-  if (command && !isEnded(command.value)) return known;
+  if (!(await expireOverdue(deps, task))) return known;
   const change = (current: Task): Task => abandonTask(current, deps.clock.now());
   return tasks.update(deps.ledger, taskKey(task), change, known);
 };
@@ -187,7 +198,7 @@ const openTasksOf = async (
     if (task)
       remembered.set(key, { ...task, checkAt: known?.checkAt, createdAt: known?.createdAt });
   };
-  let left = MAX_ITEMS_AT_ONCE;
+  let left = Math.max(MAX_ITEMS_AT_ONCE, entries.length / 10);
   const toRead: DueEntry[] = [];
   for (const entry of entries) {
     const known = remembered.get(entry.key);
@@ -230,6 +241,10 @@ const checkOne = async (
   }
 };
 
+/** The latest time of the next check, epoch ms: the check at its deadline expires the command. */
+const latestCheck = ({ item }: OpenTask, now: number): number =>
+  item && item.value.deadline > now ? item.value.deadline : Number.POSITIVE_INFINITY;
+
 /** Plans the next check of the tasks that are still open. */
 const planChecks = (
   deps: CommandDeps,
@@ -248,12 +263,13 @@ const planChecks = (
     const report = reports.get(id);
     const pause = report?.kind === "skipped" ? SKIPPED_PAUSE_MS : (pauses.get(id) ?? 0);
     const planned = plannedAt.get(key) ?? 0;
+    const latest = latestCheck(each, now);
     // A task that was not due, and was in no list, keeps its time.
     const checkAt = !report && planned > now ? planned : now + pause;
-    own.open.set(key, { ...each, checkAt });
-    const requested = report && "retryAfterMs" in report ? report.retryAfterMs : undefined;
-    if (requested) memory.notBefore.set(key, now + requested);
-    else memory.notBefore.delete(key);
+    own.open.set(key, { ...each, checkAt: Math.min(checkAt, latest) });
+    memory.notBefore.delete(key);
+    const requested = report && "retryAfterMs" in report && report.retryAfterMs;
+    if (requested) memory.notBefore.set(key, Math.min(now + requested, latest));
   }
 };
 
@@ -269,16 +285,16 @@ const checkOpenTasks = async (
       account: name,
     });
   const own = tasksOf(memory, name);
+  const now = deps.clock.now();
+  // At its deadline a task is given up, whatever the provider would answer.
+  const wanted = open.filter(({ item }) => !item || item.value.deadline > now);
   // Without an account no task can be read, and the tasks stay open until their deadline.
-  const seen = account
-    ? await readTasks(
-        account,
-        open,
-        { memory: own, random: deps.random, now: deps.clock.now() },
-        startRequests(),
-      )
-    : NOTHING_SEEN;
-  const hasNews = [...seen.reports.values()].some(({ kind }) => kind === "ended");
+  const seen =
+    account && wanted.length > 0
+      ? await readTasks(account, wanted, { memory: own, random: deps.random, now }, startRequests())
+      : NOTHING_SEEN;
+  const hasNews =
+    wanted.length < open.length || [...seen.reports.values()].some(({ kind }) => kind === "ended");
   if (hasNews && !(await claim())) return;
   const limit = pLimit(MAX_AT_ONCE);
   const apply = async (each: OpenTask): Promise<void> => {

@@ -26,7 +26,7 @@ const DUE_INDEX = "due";
 /**
  * Value of the due index's partition key. With one shard, all outstanding items share a partition on purpose: a poller
  * run with nothing to do is one query. A partition accepts 1,000 write units a second, and a command with one task
- * costs 6. Shard 0 has the name that the only partition of earlier versions had.
+ * costs 4. Shard 0 has the name that the only partition of earlier versions had.
  */
 const duePartition = (shard: number): string => (shard === 0 ? "due" : `due#${shard}`);
 

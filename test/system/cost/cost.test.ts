@@ -34,7 +34,7 @@ const SCENARIOS: Readonly<Record<string, readonly [scenario: Scenario, bounds: B
       providerRequests: 75,
       // Since a process trusts its own wake signal whatever the note says, the poller writes one more note in all five.
       wruPerCommand: 43.2,
-      indexWruPerCommand: 6,
+      indexWruPerCommand: 4,
       listIndexWruPerCommand: 1,
       rruPerCommand: 45.9,
       publishesPerCommand: 3,
@@ -46,7 +46,7 @@ const SCENARIOS: Readonly<Record<string, readonly [scenario: Scenario, bounds: B
       // One more than before fewer calls moved the checks to other instants.
       providerRequests: 37,
       wruPerCommand: 14.6,
-      indexWruPerCommand: 6,
+      indexWruPerCommand: 4,
       listIndexWruPerCommand: 1,
       rruPerCommand: 8.31,
       publishesPerCommand: 3,

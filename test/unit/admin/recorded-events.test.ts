@@ -220,8 +220,8 @@ describe("the recorded events of a stage", () => {
       };
     };
 
-    // The open commands, and the task of the one in flight.
-    expect(await readsOf()).toEqual({ reads: 4, queries: 5 });
+    // The open commands, and twice the task of the one in flight, whose entry is the command's.
+    expect(await readsOf()).toEqual({ reads: 5, queries: 5 });
     expect(await readsOf()).toEqual({ reads: 0, queries: 5 });
     await cancelCommand(world.newInvocation().deps, "own/c3");
     expect(await readsOf()).toEqual({ reads: 1, queries: 5 });

@@ -12,8 +12,8 @@ describe("skyhook cost", () => {
     expect(stdout).toContain(
       "A month of 1,000,000 commands with a task of 120 s each; 45.7 tasks are open on average\n",
     );
-    expect(stdout).toMatch(/^WRU of the due index +6,000,000 +0 +0 +\$3\.75$/m);
-    expect(stdout).toMatch(/^dollars +\$20\.88 +\$8\.51 +\$0\.92 +\$30\.31$/m);
+    expect(stdout).toMatch(/^WRU of the due index +4,000,000 +0 +0 +\$2\.50$/m);
+    expect(stdout).toMatch(/^dollars +\$19\.51 +\$8\.51 +\$0\.92 +\$28\.94$/m);
     expect(stderr).toContain("Left out: alarms");
   });
 

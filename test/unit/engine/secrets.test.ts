@@ -103,24 +103,6 @@ describe.each(Object.entries(ECHOES))("secrets that the provider echoes %s", (_n
     ]);
     await expectNoLeak(world);
   });
-
-  test("are not in the end of a task that outlives its command", async () => {
-    const provider = scriptProvider({
-      "PATCH ": () => json(200, { tasks: ["t1"] }),
-      "GET /v1/tasks/t1": taskThat({ state: "RUNNING" }),
-    });
-    const world = await createWorld({ provider: () => provider });
-    const deadline = new Date(world.clock.now() + 60_000).toISOString();
-    await world.send(request({ deadline }));
-    await world.deliver();
-    await world.clock.advance(60_000);
-    provider.answer("GET /v1/tasks/t1", taskThat({ state: "ERROR", error: text }));
-
-    await world.untilQuiet();
-
-    expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandFailed", "TaskFailed"]);
-    await expectNoLeak(world);
-  });
 });
 
 test("a failure to handle a command is logged without the command's secrets", async () => {

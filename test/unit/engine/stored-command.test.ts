@@ -119,7 +119,7 @@ describe.each(Object.entries(COMMANDS))("a command that is %s", (_name, command)
 const taskEnds = () =>
   scriptProvider({
     "PATCH /cloud/v1/caas/": () => json(200, { tasks: ["t1"] }),
-    "GET /cloud/v1/tasks/t1": () =>
+    "GET /v1/tasks/t1": () =>
       json(200, { id: "t1", state: "FINISHED", created_resources: { routers: ["r1"] } }),
   });
 

@@ -11,6 +11,8 @@ import { updateContainer } from "../../../support/requests.ts";
 import { createWorld, type World } from "../../../support/world.ts";
 
 const MANY = 300;
+/** More tasks than the items that a round reads. */
+const MORE = 1_500;
 
 /** States of the provider's tasks that have ended, by id; all others run. */
 let ended: Set<string>;
@@ -30,7 +32,7 @@ const provider = scriptProvider({
   "PATCH ": () => json(200, { tasks: ["own"] }),
   "GET /cloud/v1/tasks": ({ query }: SeenRequest) => {
     const wanted = query.getAll("state");
-    const all = [...Array.from({ length: MANY }, (_, index) => `t${index}`), "own", "late"];
+    const all = [...Array.from({ length: MORE }, (_, index) => `t${index}`), "own", "late"];
     const results = all.map(record).filter(({ state }) => wanted.includes(state));
     return json(200, { count: results.length, results });
   },
@@ -144,6 +146,10 @@ test("a process reads the whole shard after another one has run the poller", asy
   expect(entryCount(one)).toBe(MANY - 1);
 });
 
+const writeMore = async (): Promise<void> => {
+  for (let index = MANY; index < MORE; index += 1) await write(`t${index}`, createdAt + index);
+};
+
 /** Keys of the task items that are read in a run of a new process. */
 const itemsReadIn = async (memory: PollerMemory): Promise<readonly string[]> => {
   const { read } = world.ledger;
@@ -158,24 +164,26 @@ const itemsReadIn = async (memory: PollerMemory): Promise<readonly string[]> => 
 };
 
 test("a new process follows open tasks without their items, which it reads by and by", async () => {
+  await writeMore();
   const memory = createPollerMemory("one");
 
   const first = await itemsReadIn(memory);
   await world.clock.advance(5_000);
   const second = await itemsReadIn(memory);
 
-  expect(first).toHaveLength(100);
-  expect(second).toHaveLength(100);
-  expect(new Set([...first, ...second]).size).toBe(200);
+  expect(first).toHaveLength(1_000);
+  expect(second).toHaveLength(500);
+  expect(new Set([...first, ...second]).size).toBe(MORE);
 });
 
 test("the item of a task that has ended is read, whether the process knew it or not", async () => {
+  await writeMore();
   ended.add("t0");
-  ended.add(`t${MANY - 1}`);
+  ended.add(`t${MORE - 1}`);
 
   const read = await itemsReadIn(createPollerMemory("one"));
 
-  expect(read).toHaveLength(101);
+  expect(read).toHaveLength(1_001);
   for (const id of ended) {
     const item = await tasks.read(world.ledger, `local/${id}`);
     expect(item?.value.state).toMatchObject({ status: "finished", told: true });
@@ -183,12 +191,13 @@ test("the item of a task that has ended is read, whether the process knew it or 
 });
 
 test("a task whose end was recorded, but not published, is completed without its item at hand", async () => {
-  ended.add(`t${MANY - 1}`);
+  await writeMore();
+  ended.add(`t${MORE - 1}`);
   const change = (task: Task) => endTask(task, { status: "finished" }, world.clock.now());
-  await tasks.update(world.ledger, `local/t${MANY - 1}`, change);
+  await tasks.update(world.ledger, `local/t${MORE - 1}`, change);
 
   await run(createPollerMemory("one"));
 
-  const item = await tasks.read(world.ledger, `local/t${MANY - 1}`);
+  const item = await tasks.read(world.ledger, `local/t${MORE - 1}`);
   expect(item?.value.state).toMatchObject({ status: "finished", told: true });
 });

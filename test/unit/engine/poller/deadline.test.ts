@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { cancelCommand } from "../../../../lib/admin/operator-actions.ts";
+import { checkCommand } from "../../../../lib/engine/advance.ts";
+import { commands } from "../../../../lib/engine/command.ts";
+import { wholeValue } from "../../../support/commands.ts";
+import { json, scriptProvider } from "../../../support/provider.ts";
+import { requestOf, updateContainer } from "../../../support/requests.ts";
+import { createWorld } from "../../../support/world.ts";
+
+/*
+ * A command that follows tasks has no due entry of its own. The checks of its open tasks expire it, whatever the
+ * provider answers.
+ */
+
+const DEADLINE_MS = 10 * 60_000;
+/** The provider answers otherwise from then on. */
+const MINUTES_BEFORE_MS = DEADLINE_MS - 2 * 60_000;
+const KEY = "own/c1";
+const RUNNING = () => json(200, { id: "t1", state: "RUNNING" });
+
+/** A world in which `c1` follows a task, whose reads are answered so. Its deadline is in ten minutes. */
+const following = async (answer: () => Response, request = updateContainer) => {
+  const provider = scriptProvider({
+    "PATCH ": () => json(200, { tasks: ["t1"] }),
+    "GET /v1/tasks/t1": answer,
+  });
+  const accounts: Record<string, object> = { local: {} };
+  const world = await createWorld({ provider: () => provider, accounts });
+  const deadlineAt = world.clock.now() + DEADLINE_MS;
+  await world.send(request("c1", {}, { deadline: new Date(deadlineAt).toISOString() }));
+  await world.deliver();
+  return { world, provider, accounts, deadlineAt };
+};
+
+const dueCommands = async ({ dueEntries }: Awaited<ReturnType<typeof createWorld>>) =>
+  (await dueEntries()).filter(({ key }) => key.startsWith("command#"));
+
+test("a command has no due entry while it follows tasks, and while the last of them ends it", async () => {
+  const { world, provider } = await following(RUNNING);
+  const whileFollowing = await dueCommands(world);
+
+  provider.answer("GET /v1/tasks/t1", () => json(200, { id: "t1", state: "FINISHED" }));
+  world.bus.refuse(({ detailType }) => detailType === "CommandSucceeded");
+  await world.pass(60_000);
+  const unpublished = await world.command("c1");
+
+  expect(whileFollowing).toEqual([]);
+  expect(unpublished?.state).toMatchObject({ status: "succeeded", settled: false });
+  expect(await dueCommands(world)).toEqual([]);
+  world.bus.refuse(() => false);
+  await world.untilQuiet();
+  expect((await world.command("c1"))?.state).toMatchObject({ settled: true });
+});
+
+describe("a command that follows a task ends at its deadline", () => {
+  test.each<readonly [string, () => Response]>([
+    ["runs", RUNNING],
+    ["cannot be read", () => json(503, {})],
+    ["is hidden by a pause of a day", () => json(429, {}, { "retry-after": "86400" })],
+    ["is unknown for two minutes", () => json(404, {})],
+    ["answers in no known form", () => json(200, { state: 7 })],
+  ])("while the task %s", async (_name, answer) => {
+    const { world, provider, deadlineAt } = await following(RUNNING);
+    await world.pass(MINUTES_BEFORE_MS);
+    provider.answer("GET /v1/tasks/t1", answer);
+
+    await world.untilQuiet();
+
+    const state = (await world.command("c1"))?.state;
+    expect(state).toMatchObject({ status: "failed", reason: "deadline", settled: true });
+    const lateMs = state && "endedAt" in state ? state.endedAt - deadlineAt : undefined;
+    expect(lateMs).toBeGreaterThanOrEqual(0);
+    expect(lateMs).toBeLessThan(2_000);
+    expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
+    const task = (await world.ledger.read("task#local/t1"))?.value.state;
+    expect(task).toMatchObject({ status: "abandoned" });
+  });
+
+  test("while its account is not in the accounts file", async () => {
+    const { world, accounts } = await following(RUNNING);
+    delete accounts.local;
+
+    await world.untilQuiet();
+
+    expect((await world.command("c1"))?.state).toMatchObject({ reason: "deadline", settled: true });
+  });
+
+  test("by the entry that an earlier version left at the deadline", async () => {
+    const { world, deadlineAt } = await following(RUNNING);
+    const item = (await world.ledger.read(`command#${KEY}`))!;
+    const value = wholeValue(commands.fromItem(item));
+    const older = { ...item, version: item.version + 1, dueAt: deadlineAt, value };
+    await world.ledger.write(older);
+    await world.clock.advance(deadlineAt - world.clock.now() - 1);
+    const { deps } = world.newInvocation();
+
+    await checkCommand(deps, KEY);
+    const before = await world.command("c1");
+    await world.clock.advance(1);
+    await checkCommand(deps, KEY);
+
+    expect(before?.state.status).toBe("following");
+    expect((await world.command("c1"))?.state).toMatchObject({ reason: "deadline", settled: true });
+    expect(await dueCommands(world)).toEqual([]);
+  });
+});
+
+test("a follow-task that an operator cancels gets a due entry, until its event is published", async () => {
+  const followTask: typeof updateContainer = (id, _body, data) =>
+    requestOf(id, { operation: "follow-task", params: { task_id: "t1" }, ...data });
+  const { world } = await following(RUNNING, followTask);
+
+  await cancelCommand(world.newInvocation().deps, KEY);
+  const due = await dueCommands(world);
+  await world.untilQuiet();
+
+  expect(due).toMatchObject([{ key: `command#${KEY}` }]);
+  expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandCancelled"]);
+  expect(await world.dueEntries()).toEqual([]);
+});
