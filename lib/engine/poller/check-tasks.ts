@@ -72,6 +72,16 @@ const abandonOverdue = async (deps: CommandDeps, known: Stored<Task>): Promise<S
   return tasks.update(deps.ledger, taskKey(task), change, known);
 };
 
+/** Publishes the end of a task. While the bus does not take it, the command still ends at its deadline. */
+const publishEnd = async (deps: CommandDeps, stored: Stored<Task>): Promise<void> => {
+  try {
+    await publishTaskEnd(deps, stored);
+  } catch (error) {
+    await expireOverdue(deps, stored.value);
+    throw error;
+  }
+};
+
 /** @returns the task as it is recorded now */
 const applyReport = async (
   deps: CommandDeps,
@@ -168,7 +178,7 @@ const takeItem = async (
       own = depsOfTask(deps, stored.value);
       const { state } = stored.value;
       if ("told" in state && !state.told) memory.unpublishedSince.set(entry.key, state.endedAt);
-      await publishTaskEnd(own, stored);
+      await publishEnd(own, stored);
     }
     markHandled(memory, entry);
   } catch (error) {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { cancelCommand } from "../../../../lib/admin/operator-actions.ts";
 import { checkCommand } from "../../../../lib/engine/advance.ts";
 import { commands } from "../../../../lib/engine/command.ts";
+import { lanes } from "../../../../lib/engine/lane.ts";
 import { wholeValue } from "../../../support/commands.ts";
 import { json, scriptProvider } from "../../../support/provider.ts";
 import { requestOf, updateContainer } from "../../../support/requests.ts";
@@ -83,6 +84,25 @@ describe("a command that follows a task ends at its deadline", () => {
     await world.untilQuiet();
 
     expect((await world.command("c1"))?.state).toMatchObject({ reason: "deadline", settled: true });
+  });
+
+  test("while the bus takes no end of its tasks, and its lane is free then", async () => {
+    const { world, provider } = await following(RUNNING);
+    provider.answer("PATCH ", () => json(200, { tasks: ["t2", "t3"] }));
+    for (const id of ["t2", "t3"])
+      provider.answer(`GET /v1/tasks/${id}`, () => json(200, { id, state: "FINISHED" }));
+    world.bus.refuse(({ detailType }) => detailType === "TaskFinished");
+    const deadline = new Date(world.clock.now() + DEADLINE_MS).toISOString();
+    const other = { project_id: 1234567, region_id: 76, container_name: "other" };
+    await world.send(updateContainer("c2", {}, { deadline, params: other }));
+    await world.deliver();
+
+    await world.pass(DEADLINE_MS + 30_000);
+
+    const command = await world.command("c2");
+    expect(command?.state).toMatchObject({ status: "failed", reason: "deadline", settled: true });
+    const lane = await lanes.read(world.ledger, command?.lane ?? "");
+    expect(lane?.value.holder).toBeUndefined();
   });
 
   test("by the entry that an earlier version left at the deadline", async () => {
