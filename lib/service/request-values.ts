@@ -76,15 +76,26 @@ const createTextReader = (schema: z.ZodObject) => {
       field instanceof z.ZodType ? [[name, readerOf(field)]] : [],
     ),
   );
-  return (fields: ReadonlyMap<string, readonly string[]>): unknown => {
-    const values: Record<string, unknown> = {};
-    for (const [name, texts] of fields) {
-      const value = readers.get(name)?.(texts) ?? texts;
-      // An assignment would set the prototype.
-      if (name === "__proto__") Object.defineProperty(values, name, { value, enumerable: true });
-      else values[name] = value;
-    }
-    return values;
+  return {
+    /** A text for each name. */
+    ofTexts(fields: Readonly<Record<string, string>>): unknown {
+      const values: Record<string, unknown> = {};
+      for (const name of Object.keys(fields)) {
+        const texts = [fields[name] ?? ""];
+        values[name] = readers.get(name)?.(texts) ?? texts;
+      }
+      return values;
+    },
+    ofLists(fields: ReadonlyMap<string, readonly string[]>): unknown {
+      const values: Record<string, unknown> = {};
+      for (const [name, texts] of fields) {
+        const value = readers.get(name)?.(texts) ?? texts;
+        // An assignment would set the prototype.
+        if (name === "__proto__") Object.defineProperty(values, name, { value, enumerable: true });
+        else values[name] = value;
+      }
+      return values;
+    },
   };
 };
 
@@ -97,9 +108,6 @@ export interface RawValues {
 
 /** Reports whether there is no body. Many clients send an empty object with every POST, so it counts as none. */
 const isNothing = (body: unknown): boolean => body === undefined || isDeepStrictEqual(body, {});
-
-const oneEach = (params: Readonly<Record<string, string>>): ReadonlyMap<string, string[]> =>
-  new Map(Object.entries(params).map(([name, text]) => [name, [text]]));
 
 type Part = "path" | "query" | "body";
 
@@ -129,12 +137,12 @@ export const createValueReader = <
   readonly query: Q;
   readonly body: B;
 }) => {
-  const readParams = createTextReader(schemas.params);
-  const readQuery = createTextReader(schemas.query);
+  const paramsReader = createTextReader(schemas.params);
+  const queryReader = createTextReader(schemas.query);
   const takesNoBody = schemas.body instanceof z.ZodUndefined;
   return (raw: RawValues) => {
-    const params = schemas.params.safeParse(readParams(oneEach(raw.params)));
-    const query = schemas.query.safeParse(readQuery(raw.query));
+    const params = schemas.params.safeParse(paramsReader.ofTexts(raw.params));
+    const query = schemas.query.safeParse(queryReader.ofLists(raw.query));
     const body = schemas.body.safeParse(takesNoBody && isNothing(raw.body) ? undefined : raw.body);
     if (!params.success || !query.success || !body.success) {
       throw invalid(

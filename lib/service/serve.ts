@@ -26,9 +26,14 @@ const LOOPBACK_HOSTS = [LOOPBACK, "localhost", "[::1]"];
  */
 const createHostCheck = (hosts: readonly string[]) => {
   const known = new Set(hosts);
+  /** The header of the last request with a known name: clients repeat it. */
+  let last: string | undefined;
   return ({ headers, url }: Request): boolean => {
     const host = headers.get("host") ?? "";
-    if (!known.has(host.toLowerCase().replace(/:\d*$/, ""))) return false;
+    if (host !== last) {
+      if (!known.has(host.toLowerCase().replace(/:\d*$/, ""))) return false;
+      last = host;
+    }
     // A URL that begins with the known name needs no parser.
     return url.startsWith(`http://${host}/`) || known.has(new URL(url).hostname);
   };

@@ -94,7 +94,7 @@ const keyForEverything = (apiKey: string, records: RecordReader): KeyRecord => {
 /** Runs asynchronous work in the order of the calls, each when the one before has ended. */
 const createQueue = () => {
   let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
+  return <T>(work: () => T | Promise<T>): Promise<T> => {
     const done = last.then(work, work);
     last = done;
     return done;
@@ -121,10 +121,12 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   let findKey = readKeys();
   /** Runs work with the instant as its time, when all tasks have advanced to it and no other change runs. */
   const inTurn = <T>(work: (at: number) => T | Promise<T>): Promise<T> =>
-    oneAtATime(async () => {
+    oneAtATime(() => {
       const at = clock.now();
-      if (records.tasks.nextDueAt() <= at) await advanceTasks(records, at, stepping);
-      return work(at);
+      // An async function would add a promise to each change.
+      return records.tasks.nextDueAt() > at
+        ? work(at)
+        : advanceTasks(records, at, stepping).then(() => work(at));
     });
   const app = createApp({
     routes: MOUNTED_ROUTES,

@@ -33,7 +33,7 @@ test("a list holds what was added and not deleted, in order", () => {
         expected.filter((value) => value < bound).length,
       );
     }),
-    { seed: 20260101, numRuns: 30 },
+    { seed: 20260101, numRuns: 30, endOnFailure: true },
   );
 });
 
