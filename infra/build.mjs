@@ -12,6 +12,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { overLimit, sizesOf } from "./bundle-sizes.mjs";
 import { BASE, FOR_LAMBDA, FUNCTIONS, YAML_OF_BROWSERS } from "./bundling.mjs";
+import { COMMAND_LINE, quickPackagesOnly } from "./command-line.mjs";
 import { licenceNotices } from "./notices.mjs";
 import { buildPublished, bundlePublished } from "./published.mjs";
 
@@ -80,21 +81,19 @@ const buildReference = async () => {
 };
 
 /**
- * Bundles the sources only; packages stay in node_modules. Prints nothing, because `npm start` runs it. Parts that
- * few commands need are chunks, loaded on demand. Chunks of earlier builds stay, because a running program may
- * still load one.
+ * Bundles the sources and a few packages; the others stay in node_modules, which is the faster build. Prints nothing,
+ * because `npm start` runs it. Parts that few commands need are chunks, loaded on demand. Chunks of earlier builds
+ * stay, because a running program may still load one.
  */
 const buildCli = async () => {
   await buildPage();
   await buildReference();
   await build({
-    ...BASE,
+    ...COMMAND_LINE,
     entryPoints: { skyhook: "lib/cli/main.ts" },
     outdir: DIST,
-    outExtension: { ".js": ".mjs" },
     chunkNames: "skyhook/[name]-[hash]",
-    splitting: true,
-    packages: "external",
+    plugins: [...COMMAND_LINE.plugins, quickPackagesOnly],
     banner: { js: "#!/usr/bin/env node" },
   });
   chmodSync(join(DIST, "skyhook.mjs"), 0o755);
@@ -176,6 +175,7 @@ const buildBench = async () => {
       "ledger",
       "load-times",
       "load-once",
+      "command-line",
       "console",
       "local-run",
     ].map((name) => `test/bench/${name}.ts`),

@@ -1,11 +1,13 @@
 /**
- * Builds what the npm package contains: the command line and the public entries with their declarations. Packages of
- * `dependencies` stay imports; everything else is bundled, such as the AWS clients, of which few users need any.
+ * Builds what the npm package contains: the command line and the public entries with their declarations. Databases
+ * stay imports; everything else is bundled, such as the AWS clients, of which few users need any. zod is bundled for
+ * speed, and stays in `dependencies` for its types.
  */
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { BASE, YAML_OF_BROWSERS } from "./bundling.mjs";
+import { COMMAND_LINE, QUICK } from "./command-line.mjs";
 import { buildDeclarations } from "./declarations.mjs";
 import { licenceNotices } from "./notices.mjs";
 
@@ -18,19 +20,17 @@ const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "ut
 
 /** @type {import("esbuild").BuildOptions} */
 const PUBLISHED = {
-  ...BASE,
+  ...COMMAND_LINE,
   outdir: DIST,
-  outExtension: { ".js": ".mjs" },
   chunkNames: `${CHUNKS}/[name]-[hash]`,
-  splitting: true,
-  external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
+  external: Object.keys(dependencies).filter((name) => !QUICK.has(name)),
   // ES modules first: the CommonJS build of the AWS SDK cannot be tree-shaken.
   mainFields: ["module", "main"],
   alias: YAML_OF_BROWSERS,
   // Maps would need the sources of everything, and would double the size of the package.
   sourcemap: false,
   metafile: true,
-  plugins: [licenceNotices(() => join(DIST, "THIRD-PARTY-NOTICES.txt"))],
+  plugins: [...COMMAND_LINE.plugins, licenceNotices(() => join(DIST, "THIRD-PARTY-NOTICES.txt"))],
 };
 
 /** `dist/exports/NAME.mjs` for each file of lib/exports. */

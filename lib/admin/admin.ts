@@ -18,7 +18,7 @@ import type { DeadLetterFilter, DeleteSelection, Selection } from "./dead-letter
 import type { EventSource } from "./event-stream.ts";
 import type { CheckAnswer } from "./forms.ts";
 import type { JobName, JobRun } from "./job-run.ts";
-import type { BoundedQuery, BulkQuery, ListPage, ListQuery } from "./list.ts";
+import type { BoundedQuery, BulkQuery, ListPage, ListQuery } from "./list-query.ts";
 import type { LiveTask } from "./live-task.ts";
 import type { OpenWork } from "./open.ts";
 import type { ProviderView } from "./provider-view.ts";

@@ -5,13 +5,8 @@ import { isoText } from "../events/event.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { type CancelAnswer, cancelAnswerSchema } from "./answers.ts";
-import {
-  type BoundedQuery,
-  type BulkQuery,
-  type ListRow,
-  listCommands,
-  listRowSchema,
-} from "./list.ts";
+import { listCommands } from "./list.ts";
+import { type BoundedQuery, type BulkQuery, type ListRow, listRowSchema } from "./list-query.ts";
 import { foreseeCancel } from "./operator-actions.ts";
 
 /** Small enough that one page ends within the 30 s that a client waits. */

@@ -33,6 +33,11 @@ export const streamedEventSchema = z.object({
 
 export type StreamedEvent = z.output<typeof streamedEventSchema>;
 
+/** A gap in a stream as it is sent. */
+export const gapSchema = z
+  .object({ missed: z.int().optional() })
+  .transform(({ missed }) => ({ kind: "gap", ...(missed !== undefined && { missed }) }) as const);
+
 /** What a stream yields. */
 export type StreamItem =
   /** `cursor` continues the stream after the event. */

@@ -1,4 +1,3 @@
-import * as z from "zod";
 import { commands, splitCommandKey } from "../engine/command.ts";
 import { readListedRejection } from "../engine/rejection.ts";
 import { isoText } from "../events/event.ts";
@@ -6,7 +5,8 @@ import { behindInstant, dayOf, newestFirst, partitionsOf } from "../ledger/listi
 import { isUnreadable } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS, MAX_DEADLINE_MS } from "../ledger/retention.ts";
 import type { Ledger, ListEntry } from "../platform/ports/ledger.ts";
-import { cursorOf, cursorSchema, sortOf } from "./list-cursor.ts";
+import { cursorOf, sortOf } from "./list-cursor.ts";
+import type { ListPage, ListQuery, ListRow } from "./list-query.ts";
 
 /**
  * Approximate maximum of entries and days that one page examines. A rare status or a long period takes more
@@ -23,100 +23,6 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const CLOCK_SKEW_MS = 60_000;
 /** How far the list goes back without `since`: as long as the ledger keeps a command. */
 const DEFAULT_SPAN_MS = LEDGER_RETENTION_MS + MAX_DEADLINE_MS;
-
-export const LIST_STATUSES = [
-  ...["accepted", "waiting", "running", "following", "succeeded", "failed", "cancelled"],
-  ...["rejected", "unknown-outcome"],
-] as const;
-
-export type ListStatus = (typeof LIST_STATUSES)[number];
-
-/** Filters of the list and of bulk actions; an absent one accepts everything. */
-const FILTERS = {
-  account: z.string().optional(),
-  operation: z.string().optional(),
-  sender: z.string().optional(),
-  /** Part of the lane's name, such as `my-container`. */
-  resource: z.string().optional(),
-  /** `unknown-outcome` selects failed commands with that reason. */
-  status: z.enum(LIST_STATUSES).optional(),
-  /** Instants in ISO 8601: accepted at or after, and at or before. */
-  since: z.iso.datetime().optional(),
-  until: z.iso.datetime().optional(),
-  cursor: cursorSchema.optional(),
-};
-
-interface Period {
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-}
-
-const isPeriod = ({ since = "", until }: Period): boolean =>
-  until === undefined || !(Date.parse(since) > Date.parse(until));
-
-const NO_PERIOD = { path: ["since"], error: "must not be after until" };
-
-export const listQuerySchema = z
-  .strictObject({ ...FILTERS, limit: z.coerce.number().int().min(1).max(500).default(50) })
-  .refine(isPeriod, NO_PERIOD);
-
-const NARROWING = ["account", "operation", "sender", "resource", "status", "since"] as const;
-
-/**
- * Selects commands for a bulk action, page by page. `until` bounds every page: commands accepted after it are
- * left alone.
- */
-export const bulkQuerySchema = z
-  .strictObject(FILTERS)
-  .refine(isPeriod, NO_PERIOD)
-  .refine((query) => NARROWING.some((name) => query[name] !== undefined), {
-    error: `needs at least one of ${NARROWING.join(", ")}`,
-  });
-
-export type BulkQuery = z.output<typeof bulkQuerySchema>;
-
-/** A query with its bound: what changes commands must not select those accepted meanwhile. */
-export const boundedQuerySchema = bulkQuerySchema.transform(({ until, ...query }, context) => {
-  if (until !== undefined) return { ...query, until };
-  context.issues.push({
-    code: "custom",
-    path: ["until"],
-    message: "needs the until of the preview",
-    input: until,
-  });
-  return z.NEVER;
-});
-
-export type BoundedQuery = z.output<typeof boundedQuerySchema>;
-
-export type ListQuery = z.output<typeof listQuerySchema>;
-
-export const listRowSchema = z.object({
-  /** The id that `skyhook status` takes: of the command, or of a rejected request. */
-  id: z.string(),
-  sender: z.string(),
-  /** Absent for a rejection. */
-  account: z.string().optional(),
-  operation: z.string(),
-  /** Name of the lane; absent for a rejection. */
-  resource: z.string().optional(),
-  /** `unreadable` for a record of a newer version. */
-  status: z.string(),
-  outcome: z.string().optional(),
-  reason: z.string().optional(),
-  /** When the command was accepted, or the request rejected. */
-  at: z.string(),
-  endedAt: z.string().optional(),
-});
-
-export const listPageSchema = z.object({
-  rows: z.array(listRowSchema),
-  /** Where the next page begins; absent at the end of the list. A short page may have one. */
-  cursor: z.string().optional(),
-});
-
-export type ListRow = z.output<typeof listRowSchema>;
-export type ListPage = z.output<typeof listPageSchema>;
 
 const commandRow = async (ledger: Ledger, key: string): Promise<ListRow | undefined> => {
   const command = (await commands.read(ledger, key))?.value;

@@ -1,7 +1,8 @@
 import type { Mutation } from "../contract/operation.ts";
 import { COMMANDED } from "../contract/operations.ts";
-import type { Command, CommandRequestBody } from "../engine/command.ts";
+import type { Command } from "../engine/command.ts";
 import { redactorOf } from "../engine/redaction.ts";
+import type { CommandRequestBody } from "../engine/request-body.ts";
 import type { JsonObject, JsonValue } from "../platform/ports/ledger.ts";
 
 const REDACTED = "[redacted]";

@@ -1,12 +1,12 @@
 import pc from "picocolors";
-import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
 import * as z from "zod";
 import type { BusEvent } from "../local/local-bus.ts";
-import { DEFAULT_ACCOUNT } from "../provider/accounts.ts";
+import { DEFAULT_ACCOUNT } from "../provider/default-account.ts";
 import { type JobLine, jobLineOf } from "./job-event-line.ts";
 import type { Columns } from "./layout.ts";
 import { visibleText } from "./render.ts";
+import { textWidth } from "./text-width.ts";
 
 /** Widths with which a line with a short command id fits `WIDE` columns. */
 const TIME_COLUMNS = 12;
@@ -26,7 +26,7 @@ const END = / +(?=(?:\p{Cc}\[\d+m)*$)/u;
 
 /** Width of the widest word. */
 const wordWidth = (text: string): number =>
-  Math.max(...text.split(/\s/).map((word) => stringWidth(word)));
+  Math.max(...text.split(/\s/).map((word) => textWidth(word)));
 
 /**
  * Aligned cells, and behind them a result. Its further lines are below it, or below the second cell where a word
@@ -38,7 +38,7 @@ const lineOf = (
   result: string,
   columns: Columns,
 ): string => {
-  const padding = cells.map((cell, at) => (widths[at] ?? 0) - stringWidth(cell));
+  const padding = cells.map((cell, at) => (widths[at] ?? 0) - textWidth(cell));
   const head = cells.map((cell, at) => cell + " ".repeat(Math.max(0, padding[at] ?? 0))).join("  ");
   if (columns === undefined) return `${head}  ${result}`;
   const [timeWidth = 0] = widths;
@@ -49,9 +49,9 @@ const lineOf = (
     return lines.map((each) => `\n${" ".repeat(hang)}${each}`).join("");
   };
   const [sentence = "", ...more] = result.split("\n");
-  const room = columns - stringWidth(head) - GAP;
+  const room = columns - textWidth(head) - GAP;
   const rest = more.map(behind).join("");
-  if (room < Math.min(stringWidth(sentence), MIN_RESULT_COLUMNS)) {
+  if (room < Math.min(textWidth(sentence), MIN_RESULT_COLUMNS)) {
     return `${head.trimEnd()}${behind(sentence)}${rest}`;
   }
   const [first = "", ...others] = wrapAnsi(sentence, room, { trim: false }).split("\n");

@@ -2,21 +2,49 @@ import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import * as z from "zod";
 import { flagOf } from "../admin/command-line.ts";
+import { lazy } from "../contract/lazy.ts";
 import type { Operation } from "../contract/operation.ts";
-import { type FieldPlace, fieldsOf, type OperationField } from "../contract/operation-fields.ts";
+import {
+  type FieldPlace,
+  fieldsOf,
+  type OperationField,
+  PLACES,
+} from "../contract/operation-fields.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { readJsonText } from "./json-input.ts";
+import type { IsUsed } from "./verb.ts";
 
-/** A field with the name of its option. */
-export interface FieldFlag extends OperationField {
+/** The option of a top-level field. */
+export interface FieldFlag {
+  readonly place: FieldPlace;
+  readonly name: string;
   readonly flag: string;
+  /** Type and rule, for the help, errors and values that may be JSON: deriving them takes longer than a whole call. */
+  readonly field: () => OperationField;
 }
 
 /** The options of an operation: one for each top-level field; nested fields are given as JSON. */
-export const flagsOf = (operation: Operation): readonly FieldFlag[] =>
-  fieldsOf(operation)
-    .filter(({ name }) => !/[.[]/.test(name))
-    .map((field) => ({ ...field, flag: flagOf(field.name) }));
+export const flagsOf = (operation: Operation): readonly FieldFlag[] => {
+  const fields = lazy(() => fieldsOf(operation));
+  return PLACES.flatMap((place) => {
+    const schema: z.ZodType = operation[place];
+    const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+    return names.map((name) => ({
+      ...{ place, name, flag: flagOf(name) },
+      field: () => fieldNamed(fields(), place, name),
+    }));
+  });
+};
+
+const fieldNamed = (
+  fields: readonly OperationField[],
+  place: FieldPlace,
+  name: string,
+): OperationField => {
+  const found = fields.find((field) => field.place === place && field.name === name);
+  if (!found) throw new Error(`no field ${place}.${name}`);
+  return found;
+};
 
 const readText = (source: string, option: string): string => {
   const path = source.slice(1);
@@ -58,18 +86,31 @@ const fieldSchema = (operation: Operation, { place, name }: FieldFlag): z.ZodTyp
   return field instanceof z.ZodType ? field : z.unknown();
 };
 
-const jsonOrText = (text: string): unknown => {
+const isJson = (text: string): boolean => {
   try {
-    return JSON.parse(text);
+    JSON.parse(text);
+    return true;
   } catch {
-    return text;
+    return false;
   }
 };
 
+/** Whether a field is text only, so that its type need not be derived. */
+const isTextOnly = (schema: z.ZodType): boolean => {
+  if (!(schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)) {
+    return schema.type === "string" || schema.type === "enum";
+  }
+  const inner = schema.unwrap();
+  return inner instanceof z.ZodType && isTextOnly(inner);
+};
+
 /** The text itself if the field accepts it, else its value as JSON: numbers, lists, objects. */
-const flagValue = (operation: Operation, field: FieldFlag, text: string): unknown => {
-  if (field.type === "json") return readJson(text, `--${field.flag}`);
-  return z.safeEncode(fieldSchema(operation, field), text).success ? text : jsonOrText(text);
+const flagValue = (operation: Operation, flag: FieldFlag, text: string): unknown => {
+  const schema = fieldSchema(operation, flag);
+  const takesText = z.safeEncode(schema, text).success;
+  if (takesText && isTextOnly(schema)) return text;
+  if (!takesText && isJson(text)) return JSON.parse(text);
+  return flag.field().type === "json" ? readJson(text, `--${flag.flag}`) : text;
 };
 
 export interface CommandInput {
@@ -112,14 +153,14 @@ const GROUPS: Readonly<Record<FieldPlace, string>> = {
   body: "Body fields:",
 };
 
-const fieldOption = (field: FieldFlag): Option =>
-  new Option(
-    `--${field.flag} <${field.type}>`,
-    `${field.required ? "required: " : ""}${field.rule}`,
-  ).helpGroup(GROUPS[field.place]);
+const fieldOption = ({ flag, place, field }: FieldFlag): Option =>
+  Object.defineProperties(new Option(`--${flag} <value>`).helpGroup(GROUPS[place]), {
+    flags: { get: () => `--${flag} <${field().type}>` },
+    description: { get: () => `${field().required ? "required: " : ""}${field().rule}` },
+  });
 
-const hintOf = (operation: Operation, fields: readonly FieldFlag[]): string => {
-  const hasJson = fields.some(({ type }) => type === "json");
+const hintOf = (operation: Operation, flags: readonly FieldFlag[]): string => {
+  const hasJson = flags.some(({ field }) => field().type === "json");
   const hasSecrets = operation.kind === "mutation" && (operation.secrets ?? []).length > 0;
   return [
     "",
@@ -137,21 +178,27 @@ const addWholeOptions = (command: Command, operation: Operation): void => {
   command.option("--data <json>", "object with params, query and body as JSON");
 };
 
+/** Adds the subcommand of an operation; one that is not used is only listed in the help. */
+export const addOperation = (verb: Command, operation: Operation, isUsed: IsUsed): Command =>
+  verb
+    .command(isUsed(operation.id) ? operation.id : `${operation.id} [options]`)
+    .description(`${operation.summary} (${operation.reference})`);
+
 /**
  * Adds an option for every top-level field of the operation, and the options for several fields.
  * @returns a function for the typed values; call it after the command line is parsed
  */
 export const addFieldOptions = (command: Command, operation: Operation): (() => CommandInput) => {
   const flags = flagsOf(operation);
-  const fields = flags.map((field) => ({ field, option: fieldOption(field) }));
+  const fields = flags.map((flag) => ({ flag, option: fieldOption(flag) }));
   for (const { option } of fields) command.addOption(option);
   if (fields.length > 0) addWholeOptions(command, operation);
-  command.addHelpText("after", hintOf(operation, flags));
+  command.addHelpText("after", () => hintOf(operation, flags));
   return () => {
     const given = command.opts<Readonly<Record<string, string | undefined>>>();
-    const texts = fields.flatMap(({ field, option }) => {
+    const texts = fields.flatMap(({ flag, option }) => {
       const text = given[option.attributeName()];
-      return text === undefined ? [] : [[field, text] as const];
+      return text === undefined ? [] : [[flag, text] as const];
     });
     return { data: given.data, body: given.body, flags: new Map(texts) };
   };

@@ -1,7 +1,7 @@
 import { type Command, Help } from "commander";
-import stringWidth from "string-width";
 import { wrapText } from "./layout.ts";
 import { columnsOf } from "./render.ts";
+import { textWidth } from "./text-width.ts";
 
 /** Wider lines of prose are hard to read. */
 const MAX_COLUMNS = 100;
@@ -13,7 +13,7 @@ const GAP = 2;
 const formatItem = (term: string, termWidth: number, description: string, help: Help): string => {
   const columns = help.helpWidth ?? USUAL_COLUMNS;
   const room = columns - INDENT.length - termWidth - GAP;
-  const words = description.split(/\s/).map((word) => stringWidth(word));
+  const words = description.split(/\s/).map((word) => textWidth(word));
   if (Math.max(...words) <= room) {
     return Help.prototype.formatItem.call(help, term, termWidth, description, help);
   }

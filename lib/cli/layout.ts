@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
-import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
+import { textWidth } from "./text-width.ts";
 
 /*
  * Fits texts into the columns of a terminal. Nothing is cut, because users copy ids, paths and commands: text
@@ -23,20 +23,20 @@ const hangOf = (line: string, columns: number): number => {
   const start = plain.search(/\S/);
   const gaps = [...plain.matchAll(/(?<=\S) {2,}(?=\S)/g)];
   const [gap] = gaps.slice(-1);
-  const hang = gap === undefined ? 0 : stringWidth(plain.slice(0, gap.index)) + gap[0].length;
+  const hang = gap === undefined ? 0 : textWidth(plain.slice(0, gap.index)) + gap[0].length;
   return hang > start && hang <= columns / 2 ? hang : start + 2;
 };
 
 /** Parts a command between its words, so that a shell runs the copied lines as one. */
 const wrapShell = (line: string, columns: number): string => {
   const start = line.search(/npx |export /);
-  const indent = " ".repeat(stringWidth(line.slice(0, start)) + 4);
+  const indent = " ".repeat(textWidth(line.slice(0, start)) + 4);
   const [command = "", ...words] = line.slice(start).match(SHELL_WORD) ?? [];
   const lines: string[] = [];
   let current = line.slice(0, start) + command;
   for (const word of words) {
     const longer = `${current} ${word}`;
-    if (stringWidth(longer) > columns - " \\".length && stringWidth(word) < columns) {
+    if (textWidth(longer) > columns - " \\".length && textWidth(word) < columns) {
       lines.push(`${current} \\`);
       current = indent + word;
     } else current = longer;
@@ -45,7 +45,7 @@ const wrapShell = (line: string, columns: number): string => {
 };
 
 const wrapLine = (line: string, columns: number): string => {
-  if (stringWidth(line) <= columns) return line;
+  if (textWidth(line) <= columns) return line;
   if (SHELL.test(stripVTControlCharacters(line))) return wrapShell(line, columns);
   const hang = hangOf(line, columns);
   // Continuation lines are wrapped to the width that remains beside their indent.
@@ -90,8 +90,8 @@ const startsOf = (widths: readonly number[], columns: number): readonly number[]
 
 /** Whether a cell can be read in a narrow column: as it is, or wrapped between its words. */
 const fitsIn = (cell: string, columns: number): boolean =>
-  stringWidth(cell) <= columns ||
-  (columns >= MIN_TEXT && cell.split(" ").every((word) => stringWidth(word) <= MIN_TEXT));
+  textWidth(cell) <= columns ||
+  (columns >= MIN_TEXT && cell.split(" ").every((word) => textWidth(word) <= MIN_TEXT));
 
 /** The lines of one row. A cell that does not fit beside the others gets a line of its own. */
 const rowLines = (
@@ -105,18 +105,18 @@ const rowLines = (
     const [start = 0, before = 0] = [starts[column], column - 1];
     const behind = column === 0 ? 0 : (starts[before] ?? 0) + (widths[before] ?? 0) + GAP;
     if (column === last && fitsIn(cell, columns - behind)) return behind;
-    return start + stringWidth(cell) > columns ? Math.min(start, INDENT) : start;
+    return start + textWidth(cell) > columns ? Math.min(start, INDENT) : start;
   };
   const lines: string[] = [];
   let line = "";
   const add = (cell: string, start: number): void => {
-    if (line !== "" && stringWidth(line) + GAP > start) {
+    if (line !== "" && textWidth(line) + GAP > start) {
       lines.push(line);
       line = "";
     }
-    const isWide = start + stringWidth(cell) > columns;
+    const isWide = start + textWidth(cell) > columns;
     const [first = "", ...more] = isWide ? wrapAnsi(cell, columns - start).split("\n") : [cell];
-    line += " ".repeat(start - stringWidth(line)) + first;
+    line += " ".repeat(start - textWidth(line)) + first;
     for (const each of more) {
       lines.push(line);
       line = " ".repeat(start) + each;
@@ -136,7 +136,7 @@ export const layOutTable = (
   columns: Columns,
 ): readonly string[] => {
   const all = [heads, ...rows];
-  const widthsOf = (column: number) => all.map((row) => stringWidth(row[column] ?? ""));
+  const widthsOf = (column: number) => all.map((row) => textWidth(row[column] ?? ""));
   const laidOut = (widths: readonly number[], within: number): readonly string[] => {
     const starts = startsOf(widths, within);
     return all.map((row) => rowLines(row, widths, starts, within).join("\n"));
@@ -145,7 +145,7 @@ export const layOutTable = (
     heads.map((_, column) => Math.max(...widthsOf(column))),
     Number.POSITIVE_INFINITY,
   );
-  if (columns === undefined || lines.every((line) => stringWidth(line) <= columns)) {
+  if (columns === undefined || lines.every((line) => textWidth(line) <= columns)) {
     return lines;
   }
   // One long name must not move the columns of all rows: it gets a line of its own.

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { LIST_STATUSES } from "../admin/list.ts";
+import { LIST_STATUSES } from "../admin/list-query.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import { shellWord } from "./render.ts";
 import { instantOf } from "./time-flag.ts";

@@ -1,4 +1,4 @@
-import type { ListPage, ListQuery, ListRow } from "../admin/list.ts";
+import type { ListPage, ListQuery, ListRow } from "../admin/list-query.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 

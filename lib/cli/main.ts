@@ -1,7 +1,6 @@
 import { CommanderError } from "commander";
-import { EXIT, type ExitCode, programEnd } from "./exit-code.ts";
+import { EXIT, type ExitCode } from "./exit-code.ts";
 import { createProgram } from "./program.ts";
-import { printNote } from "./render.ts";
 
 /** Ends the program when its output is closed, as by `| head`. */
 const endWithoutReader = (): void => {
@@ -14,6 +13,10 @@ const endWithoutReader = (): void => {
 const exitCodeOf = async (error: unknown): Promise<ExitCode> => {
   // Commander has already printed the mistake, or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.refused;
+  const [{ programEnd }, { printNote }] = await Promise.all([
+    import("./program-end.ts"),
+    import("./render.ts"),
+  ]);
   const { exitCode, text } = await programEnd(error);
   printNote(text);
   return exitCode;

@@ -3,7 +3,7 @@ import { version } from "../../package.json";
 import { createSystemClock, createSystemRandom } from "../platform/system.ts";
 import { EXIT_STATUSES } from "./exit-code.ts";
 import { fitToTerminal } from "./help.ts";
-import { addExamples, type DeclareVerb } from "./verb.ts";
+import { addExamples, type DeclareVerb, type IsUsed } from "./verb.ts";
 
 interface Verb {
   /** Name and arguments, as the help lists them. */
@@ -153,7 +153,7 @@ const EXIT_TEXT = [
  * The program with every verb in its help.
  * @param isUsed the verbs that also get their arguments, options and actions
  */
-export const createProgram = async (isUsed: (name: string) => boolean): Promise<Command> => {
+export const createProgram = async (isUsed: IsUsed): Promise<Command> => {
   const program = fitToTerminal(new Command("skyhook"))
     .description("Sends commands to a cloud provider's API and follows them to their end.")
     .version(version, "--version", "print the version")
@@ -174,7 +174,7 @@ export const createProgram = async (isUsed: (name: string) => boolean): Promise<
       .command(isUsed(name) ? name : usage)
       .summary(summary)
       .description(`${summary}.`);
-    if (isUsed(name)) (await load())(command, ports);
+    if (isUsed(name)) (await load())(command, ports, isUsed);
   }
   return program;
 };

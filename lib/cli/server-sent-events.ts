@@ -24,7 +24,7 @@ const fieldsOf = (block: string): ReadonlyMap<string, string> =>
  * line.
  */
 export async function* serverSentEvents(
-  body: ReadableStream<Uint8Array>,
+  body: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<ServerSentEvent> {
   const decoder = new TextDecoder();
   let text = "";

@@ -6,9 +6,9 @@ import { createFileConfigSource, createSteadySource, watchFile } from "../local/
 import type { Clock } from "../platform/ports/clock.ts";
 import type { ConfigSource } from "../platform/ports/config-source.ts";
 import type { Log } from "../platform/ports/log.ts";
-import { DEFAULT_ACCOUNT } from "../provider/accounts.ts";
 import { type AccountsConfig, ownAccount } from "../provider/accounts-config.ts";
 import { readAccountsFile } from "../provider/accounts-file.ts";
+import { DEFAULT_ACCOUNT } from "../provider/default-account.ts";
 import { readNamed, validConfig } from "./config-files.ts";
 import { ExitError } from "./exit-code.ts";
 import { printNote, visibleText } from "./render.ts";

@@ -21,7 +21,7 @@ export const instantOf = (flag: string, text: string, clock: Clock): string => {
     return new Date(Math.max(0, clock.now() - Number(count) * unitMs)).toISOString();
   }
   const full = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
-  if (timestamp.safeParse(full).success) return new Date(epochMsOf(full)).toISOString();
+  if (timestamp().safeParse(full).success) return new Date(epochMsOf(full)).toISOString();
   throw new ExitError(
     EXIT.refused,
     `${flag}: must be an age such as 24h or 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z`,

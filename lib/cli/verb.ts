@@ -8,8 +8,14 @@ export interface Ports {
   readonly random: Random;
 }
 
-/** Declares the arguments, options and action of a verb, or its subcommands. */
-export type DeclareVerb = (command: Command, ports: Ports) => void;
+/** Whether the user typed a name; the options of a subcommand with another name are not needed. */
+export type IsUsed = (name: string) => boolean;
+
+/**
+ * Declares the arguments, options and action of a verb, or its subcommands.
+ * @param isUsed default: every name
+ */
+export type DeclareVerb = (command: Command, ports: Ports, isUsed?: IsUsed) => void;
 
 /** Makes the result of an action the exit status of the program. */
 export const ending =

@@ -6,7 +6,7 @@ import { aiTasksQuerySchema } from "../admin/ai-tasks-view.ts";
 import { verdictSchema } from "../admin/answers.ts";
 import { createForms } from "../admin/forms.ts";
 import { JOB_NAMES } from "../admin/job-run.ts";
-import { boundedQuerySchema, bulkQuerySchema, listQuerySchema } from "../admin/list.ts";
+import { boundedQuerySchema, bulkQuerySchema, listQuerySchema } from "../admin/list-query.ts";
 import type { ProviderView } from "../admin/provider-view.ts";
 import { TIME_SPAN, TIME_SPAN_RULE, timeSpanMs } from "../contract/time-span.ts";
 import type { Log } from "../platform/ports/log.ts";

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { lazy } from "./lazy.ts";
 import { mutation, read } from "./operation.ts";
 import { tagSchema } from "./tags.ts";
 import { noBody, openWord, pathId, projectAndRegion } from "./values.ts";
@@ -6,7 +7,7 @@ import { noBody, openWord, pathId, projectAndRegion } from "./values.ts";
 /** Documents the limit of a reply without enforcing it: a client gains nothing by rejecting a longer text. */
 const atMost = (maxLength: number) => z.string().meta({ maxLength });
 
-const templateField = {
+const templateField = lazy(() => ({
   id: z.int(),
   name: atMost(30),
   description: atMost(255).nullable(),
@@ -14,38 +15,40 @@ const templateField = {
   field_type: z.string().nullable(),
   required: z.boolean().nullable(),
   validation_schema: z.unknown().optional(),
-};
+}));
 
 /** The DDoS profile of an instance. Exactly one of `value` and `field_value` holds the configured value. */
-const ddosProfileSchema = z.looseObject({
-  id: z.int(),
-  fields: z.array(
-    z.looseObject({
-      ...templateField,
-      base_field: z.int(),
-      field_name: z.string().nullable().optional(),
-      value: z.unknown().optional(),
-      field_value: z.unknown().optional(),
-    }),
-  ),
-  options: z.looseObject({ active: z.boolean(), bgp: z.boolean() }),
-  profile_template: z
-    .looseObject({
-      id: z.int(),
-      name: atMost(100),
-      description: z.string().nullable(),
-      fields: z.array(z.looseObject(templateField)),
-    })
-    .nullable(),
-  profile_template_description: z.string().nullable(),
-  protocols: z
-    .array(z.looseObject({ port: z.string(), protocols: z.array(z.string()) }))
-    .nullable(),
-  site: atMost(50).nullable(),
-  status: z
-    .looseObject({ error_description: z.string().nullable(), status: z.string() })
-    .nullable(),
-});
+const ddosProfileSchema = lazy(() =>
+  z.looseObject({
+    id: z.int(),
+    fields: z.array(
+      z.looseObject({
+        ...templateField(),
+        base_field: z.int(),
+        field_name: z.string().nullable().optional(),
+        value: z.unknown().optional(),
+        field_value: z.unknown().optional(),
+      }),
+    ),
+    options: z.looseObject({ active: z.boolean(), bgp: z.boolean() }),
+    profile_template: z
+      .looseObject({
+        id: z.int(),
+        name: atMost(100),
+        description: z.string().nullable(),
+        fields: z.array(z.looseObject(templateField())),
+      })
+      .nullable(),
+    profile_template_description: z.string().nullable(),
+    protocols: z
+      .array(z.looseObject({ port: z.string(), protocols: z.array(z.string()) }))
+      .nullable(),
+    site: atMost(50).nullable(),
+    status: z
+      .looseObject({ error_description: z.string().nullable(), status: z.string() })
+      .nullable(),
+  }),
+);
 
 export const INSTANCE_STATUSES = [
   "ACTIVE",
@@ -112,65 +115,73 @@ export const ALARM_STATES = [
 ];
 
 /** An address that DDoS mitigation has taken off the network. */
-const blackholePort = z
-  .looseObject({
-    AlarmEnd: z.string().describe("0001-01-01T00:00:00Z until the alarm ends"),
-    AlarmStart: z.string(),
-    AlarmState: openWord(ALARM_STATES),
-    AlertDuration: z.string(),
-    DestinationIP: z.string(),
-    ID: z.int(),
-  })
-  .partial();
+const blackholePort = lazy(() =>
+  z
+    .looseObject({
+      AlarmEnd: z.string().describe("0001-01-01T00:00:00Z until the alarm ends"),
+      AlarmStart: z.string(),
+      AlarmState: openWord(ALARM_STATES),
+      AlertDuration: z.string(),
+      DestinationIP: z.string(),
+      ID: z.int(),
+    })
+    .partial(),
+);
 
 /** Bare metal and GPU flavors describe their hardware with other keys, so few fields are required. */
-const flavorSchema = z.looseObject({
-  flavor_id: z.string(),
-  flavor_name: z.string(),
-  architecture: z.string().nullable().optional(),
-  hardware_description: z.record(z.string(), z.string()).optional(),
-  os_type: z.string().nullable().optional(),
-  ram: z.int().describe("MiB").optional(),
-  vcpus: z.int().optional(),
-});
+const flavorSchema = lazy(() =>
+  z.looseObject({
+    flavor_id: z.string(),
+    flavor_name: z.string(),
+    architecture: z.string().nullable().optional(),
+    hardware_description: z.record(z.string(), z.string()).optional(),
+    os_type: z.string().nullable().optional(),
+    ram: z.int().describe("MiB").optional(),
+    vcpus: z.int().optional(),
+  }),
+);
 
 /** An instance record in a reply. A field is nullable where newer servers send null. */
-export const instanceSchema = z
-  .looseObject({
-    id: z.string(),
-    name: z.string(),
-    instance_description: z.string().nullable(),
-    project_id: z.int(),
-    region: z.string(),
-    region_id: z.int(),
-    created_at: z.string(),
-    creator_task_id: z.string().nullable(),
-    addresses: z.record(z.string(), z.array(z.looseObject({}))),
-    blackhole_ports: z.array(blackholePort),
-    ddos_profile: ddosProfileSchema.nullable(),
-    fixed_ip_assignments: z
-      .array(
-        z.looseObject({ external: z.boolean(), ip_address: z.string(), subnet_id: z.string() }),
-      )
-      .nullable(),
-    flavor: flavorSchema,
-    instance_isolation: z.looseObject({ reason: z.string().nullable() }).nullable(),
-    security_groups: z.array(z.looseObject({ name: z.string() })),
-    ssh_key_name: z.string().nullable(),
-    status: z.enum(INSTANCE_STATUSES),
-    tags: z.array(tagSchema),
-    task_id: z.string().nullable().describe("task that locks the instance; null if none does"),
-    task_state: z.string().nullable(),
-    vm_state: z.enum(VM_STATES),
-    volumes: z.array(z.looseObject({ delete_on_termination: z.boolean(), id: z.string() })),
-  })
-  .meta({ id: "Instance" });
+export const instanceSchema = lazy(() =>
+  z
+    .looseObject({
+      id: z.string(),
+      name: z.string(),
+      instance_description: z.string().nullable(),
+      project_id: z.int(),
+      region: z.string(),
+      region_id: z.int(),
+      created_at: z.string(),
+      creator_task_id: z.string().nullable(),
+      addresses: z.record(z.string(), z.array(z.looseObject({}))),
+      blackhole_ports: z.array(blackholePort()),
+      ddos_profile: ddosProfileSchema().nullable(),
+      fixed_ip_assignments: z
+        .array(
+          z.looseObject({ external: z.boolean(), ip_address: z.string(), subnet_id: z.string() }),
+        )
+        .nullable(),
+      flavor: flavorSchema(),
+      instance_isolation: z.looseObject({ reason: z.string().nullable() }).nullable(),
+      security_groups: z.array(z.looseObject({ name: z.string() })),
+      ssh_key_name: z.string().nullable(),
+      status: z.enum(INSTANCE_STATUSES),
+      tags: z.array(tagSchema()),
+      task_id: z.string().nullable().describe("task that locks the instance; null if none does"),
+      task_state: z.string().nullable(),
+      vm_state: z.enum(VM_STATES),
+      volumes: z.array(z.looseObject({ delete_on_termination: z.boolean(), id: z.string() })),
+    })
+    .meta({ id: "Instance" }),
+);
 
-const instanceQuery = z.strictObject({
-  with_ddos: z.boolean().optional().describe("includes ddos_profile, which is null otherwise"),
-});
+const instanceQuery = lazy(() =>
+  z.strictObject({
+    with_ddos: z.boolean().optional().describe("includes ddos_profile, which is null otherwise"),
+  }),
+);
 
-const instanceParams = z.strictObject({ ...projectAndRegion, instance_id: pathId });
+const instanceParams = lazy(() => z.strictObject({ ...projectAndRegion(), instance_id: pathId() }));
 
 export const resumeInstance = mutation({
   id: "resume-instance",
@@ -178,14 +189,16 @@ export const resumeInstance = mutation({
   summary: "Resume a suspended instance",
   method: "POST",
   path: "/cloud/v1/instances/{project_id}/{region_id}/{instance_id}/resume",
-  params: instanceParams,
-  query: instanceQuery,
-  body: noBody,
-  // The document wraps the instance in a list. Servers since August 2026 send the instance alone.
-  response: z.union([
-    z.looseObject({ count: z.int().nonnegative(), results: z.array(instanceSchema) }),
-    instanceSchema,
-  ]),
+  schemas: () => ({
+    params: instanceParams(),
+    query: instanceQuery(),
+    body: noBody(),
+    // The document wraps the instance in a list. Servers since August 2026 send the instance alone.
+    response: z.union([
+      z.looseObject({ count: z.int().nonnegative(), results: z.array(instanceSchema()) }),
+      instanceSchema(),
+    ]),
+  }),
   answers: "immediate",
   lane: {
     resource: "instance",
@@ -200,7 +213,9 @@ export const getInstance = read({
   reference: "GET instance",
   summary: "Read one instance",
   path: "/cloud/v1/instances/{project_id}/{region_id}/{instance_id}",
-  params: instanceParams,
-  query: instanceQuery,
-  response: instanceSchema,
+  schemas: () => ({
+    params: instanceParams(),
+    query: instanceQuery(),
+    response: instanceSchema(),
+  }),
 });

@@ -187,7 +187,7 @@ export const createOpenApi = () =>
       override: ({ jsonSchema, zodSchema, io }) => {
         // zod adds one alternative for each JavaScript type; JSON has only the type that the schema names.
         if (jsonSchema.type !== undefined) Reflect.deleteProperty(jsonSchema, "anyOf");
-        if (zodSchema === uint64) {
+        if (zodSchema === uint64()) {
           Reflect.deleteProperty(jsonSchema, "anyOf");
           Object.assign(jsonSchema, UINT64);
         }

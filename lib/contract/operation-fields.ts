@@ -1,47 +1,51 @@
 import * as z from "zod";
+import { lazy } from "./lazy.ts";
 import type { Operation } from "./operation.ts";
 import { ownRulesOf } from "./own-rules.ts";
 
 /** JSON Schema of one part of a request: the keywords that the help shows, and the contract's own rules. */
-const nodeSchema = z.looseObject({
-  /** A list if null is permitted. */
-  type: z.union([z.string(), z.array(z.string())]).optional(),
-  enum: z.array(z.unknown()).optional(),
-  const: z.unknown().optional(),
-  format: z.string().optional(),
-  description: z.string().optional(),
-  minimum: z.number().optional(),
-  maximum: z.number().optional(),
-  minLength: z.number().optional(),
-  required: z.array(z.string()).optional(),
-  ownRules: z
-    .array(z.object({ field: z.string().optional(), text: z.string(), isWhole: z.boolean() }))
-    .optional(),
-  get items() {
-    return nodeSchema.optional();
-  },
-  get anyOf() {
-    return z.array(nodeSchema).optional();
-  },
-  get oneOf() {
-    return z.array(nodeSchema).optional();
-  },
-  get properties() {
-    return z.record(z.string(), nodeSchema).optional();
-  },
-  get propertyNames() {
-    return nodeSchema.optional();
-  },
-  get additionalProperties() {
-    return z.union([nodeSchema, z.literal(false)]).optional();
-  },
+const nodeSchema = lazy(() => {
+  const node = z.looseObject({
+    /** A list if null is permitted. */
+    type: z.union([z.string(), z.array(z.string())]).optional(),
+    enum: z.array(z.unknown()).optional(),
+    const: z.unknown().optional(),
+    format: z.string().optional(),
+    description: z.string().optional(),
+    minimum: z.number().optional(),
+    maximum: z.number().optional(),
+    minLength: z.number().optional(),
+    required: z.array(z.string()).optional(),
+    ownRules: z
+      .array(z.object({ field: z.string().optional(), text: z.string(), isWhole: z.boolean() }))
+      .optional(),
+    get items() {
+      return node.optional();
+    },
+    get anyOf() {
+      return z.array(node).optional();
+    },
+    get oneOf() {
+      return z.array(node).optional();
+    },
+    get properties() {
+      return z.record(z.string(), node).optional();
+    },
+    get propertyNames() {
+      return node.optional();
+    },
+    get additionalProperties() {
+      return z.union([node, z.literal(false)]).optional();
+    },
+  });
+  return node;
 });
 
-export type SchemaNode = z.output<typeof nodeSchema>;
+export type SchemaNode = z.output<ReturnType<typeof nodeSchema>>;
 
 /** The JSON Schema of a part of a request, with the contract's own rules. */
 export const nodeOf = (schema: z.ZodType): SchemaNode =>
-  nodeSchema.parse(
+  nodeSchema().parse(
     z.toJSONSchema(schema, {
       io: "output",
       unrepresentable: "any",

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { lazy } from "./lazy.ts";
 import { noBody } from "./values.ts";
 
 /** The provider's product that serves an operation. It determines the shape of error bodies. */
@@ -47,13 +48,26 @@ export type AfterAmbiguousSend =
   | "conflict-means-created"
   | "look-for-effect";
 
+interface Schemas<
+  P extends z.ZodObject,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  R extends z.ZodType,
+> {
+  readonly params: P;
+  readonly query: Q;
+  /** Schema of the request body; `noBody` if the operation takes none. */
+  readonly body: B;
+  readonly response: R;
+}
+
 interface OperationBase<
   Id extends string,
   P extends z.ZodObject,
   Q extends z.ZodObject,
   B extends z.ZodType,
   R extends z.ZodType,
-> {
+> extends Schemas<P, Q, B, R> {
   readonly id: Id;
   /** Number in the interface document, or a short name for a published operation that has none. */
   readonly reference: string;
@@ -62,11 +76,6 @@ interface OperationBase<
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path template; `{name}` is replaced by the path parameter of that name. */
   readonly path: string;
-  readonly params: P;
-  readonly query: Q;
-  /** Schema of the request body; `noBody` if the operation takes none. */
-  readonly body: B;
-  readonly response: R;
   readonly successStatus: 200 | 204;
   /** The reply contains prices: numbers that floating point would round are parsed as text. */
   readonly hasPrices?: true;
@@ -132,8 +141,42 @@ export type Query<O extends Operation> = z.output<O["query"]>;
 export type Body<O extends Operation> = z.output<O["body"]>;
 export type Reply<O extends Operation> = z.output<O["response"]>;
 
-/** Fields that a declaration omits because they have a default or follow from the path. */
-type Derived = "kind" | "family" | "successStatus" | "conflictMeansLocked";
+/** Adds schemas that are built together, when the first of them is used. */
+export const withSchemas = <
+  T extends object,
+  P extends z.ZodObject,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  R extends z.ZodType,
+>(
+  rest: T,
+  schemas: () => Schemas<P, Q, B, R>,
+): T & Schemas<P, Q, B, R> => {
+  const built = lazy(schemas);
+  return {
+    ...rest,
+    get params() {
+      return built().params;
+    },
+    get query() {
+      return built().query;
+    },
+    get body() {
+      return built().body;
+    },
+    get response() {
+      return built().response;
+    },
+  };
+};
+
+/** Fields that a declaration omits because they have a default, follow from the path, or are in `schemas`. */
+type Derived =
+  | "kind"
+  | "family"
+  | "successStatus"
+  | "conflictMeansLocked"
+  | keyof Schemas<never, never, never, never>;
 
 /** Declares a mutating operation and keeps the exact type of each schema. */
 export const mutation = <
@@ -142,18 +185,24 @@ export const mutation = <
   Q extends z.ZodObject,
   B extends z.ZodType,
   R extends z.ZodType,
->(
-  declaration: Omit<Mutation<Id, P, Q, B, R>, Derived> & {
-    readonly successStatus?: 204;
-    readonly conflictMeansLocked?: true;
-  },
-): Mutation<Id, P, Q, B, R> => ({
-  kind: "mutation",
-  family: familyOf(declaration.path),
-  successStatus: 200,
-  conflictMeansLocked: false,
-  ...declaration,
-});
+>({
+  schemas,
+  ...declaration
+}: Omit<Mutation<Id>, Derived> & {
+  readonly schemas: () => Schemas<P, Q, B, R>;
+  readonly successStatus?: 204;
+  readonly conflictMeansLocked?: true;
+}): Mutation<Id, P, Q, B, R> =>
+  withSchemas(
+    {
+      kind: "mutation",
+      family: familyOf(declaration.path),
+      successStatus: 200,
+      conflictMeansLocked: false,
+      ...declaration,
+    },
+    schemas,
+  );
 
 /** Declares a read: a GET without a body. */
 export const read = <
@@ -161,16 +210,22 @@ export const read = <
   P extends z.ZodObject,
   Q extends z.ZodObject,
   R extends z.ZodType,
->(
-  declaration: Omit<Read<Id, P, Q, typeof noBody, R>, Derived | "method" | "body">,
-): Read<Id, P, Q, typeof noBody, R> => ({
-  kind: "read",
-  method: "GET",
-  body: noBody,
-  family: familyOf(declaration.path),
-  successStatus: 200,
-  ...declaration,
-});
+>({
+  schemas,
+  ...declaration
+}: Omit<Read<Id>, Derived | "method"> & {
+  readonly schemas: () => Omit<Schemas<P, Q, never, R>, "body">;
+}): Read<Id, P, Q, ReturnType<typeof noBody>, R> =>
+  withSchemas(
+    {
+      kind: "read",
+      method: "GET",
+      family: familyOf(declaration.path),
+      successStatus: 200,
+      ...declaration,
+    },
+    () => ({ ...schemas(), body: noBody() }),
+  );
 
 /** Method and path of an operation. */
 export interface Endpoint extends Pick<Operation, "method" | "path" | "deprecated"> {}

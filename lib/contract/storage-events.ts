@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { lazy } from "./lazy.ts";
 import { mutation, read } from "./operation.ts";
 import { ifUsable, int64, noBody, nothing, oneOf, uint64, unlimitedText } from "./values.ts";
 
@@ -19,27 +20,29 @@ export const STORAGE_EVENT_LIMITS = {
   reaching_used_requests: "count",
 } as const satisfies Record<StorageEventName, "bytes" | "count">;
 
-const eventFields = {
+const eventFields = lazy(() => ({
   name: oneOf(STORAGE_EVENT_NAMES),
-  bucket_name: unlimitedText.optional(),
-  storage_name: unlimitedText.optional(),
-  bytes: uint64.optional(),
-  count: uint64.optional(),
-  uuid: unlimitedText.optional(),
-};
+  bucket_name: unlimitedText().optional(),
+  storage_name: unlimitedText().optional(),
+  bytes: uint64().optional(),
+  count: uint64().optional(),
+  uuid: unlimitedText().optional(),
+}));
 
-export const storageEventSchema = z
-  .strictObject(eventFields)
-  .refine(({ name, count }) => name !== "reaching_used_space" || count === undefined, {
-    path: ["count"],
-    error: "not allowed with reaching_used_space; use bytes",
-  })
-  .refine(({ name, bytes }) => name !== "reaching_files_quantity" || bytes === undefined, {
-    path: ["bytes"],
-    error: "not allowed with reaching_files_quantity; use count",
-  });
+export const storageEventSchema = lazy(() =>
+  z
+    .strictObject(eventFields())
+    .refine(({ name, count }) => name !== "reaching_used_space" || count === undefined, {
+      path: ["count"],
+      error: "not allowed with reaching_used_space; use bytes",
+    })
+    .refine(({ name, bytes }) => name !== "reaching_files_quantity" || bytes === undefined, {
+      path: ["bytes"],
+      error: "not allowed with reaching_files_quantity; use count",
+    }),
+);
 
-const clientQuery = z.strictObject({ client_id: int64.optional() });
+const clientQuery = lazy(() => z.strictObject({ client_id: int64().optional() }));
 /** The lane of all operations on one event: the fields that identify it. */
 const eventLane = {
   resource: "storage-event",
@@ -52,10 +55,12 @@ export const updateStorageEvent = mutation({
   summary: "Change the limit of a storage notification event",
   method: "PUT",
   path: "/storage/notifications/v1/event",
-  params: nothing,
-  query: clientQuery,
-  body: storageEventSchema,
-  response: noBody,
+  schemas: () => ({
+    params: nothing(),
+    query: clientQuery(),
+    body: storageEventSchema(),
+    response: noBody(),
+  }),
   successStatus: 204,
   answers: "immediate",
   lane: eventLane,
@@ -68,10 +73,12 @@ export const createStorageEvent = mutation({
   summary: "Create a storage notification event",
   method: "POST",
   path: "/storage/notifications/v1/event",
-  params: nothing,
-  query: clientQuery,
-  body: storageEventSchema,
-  response: z.looseObject(eventFields),
+  schemas: () => ({
+    params: nothing(),
+    query: clientQuery(),
+    body: storageEventSchema(),
+    response: z.looseObject(eventFields()),
+  }),
   answers: "immediate",
   lane: eventLane,
   afterAmbiguousSend: "conflict-means-created",
@@ -84,10 +91,12 @@ export const deleteStorageEvent = mutation({
   summary: "Delete a storage notification event",
   method: "DELETE",
   path: "/storage/notifications/v1/event",
-  params: nothing,
-  query: clientQuery,
-  body: storageEventSchema,
-  response: noBody,
+  schemas: () => ({
+    params: nothing(),
+    query: clientQuery(),
+    body: storageEventSchema(),
+    response: noBody(),
+  }),
   successStatus: 204,
   answers: "immediate",
   lane: eventLane,
@@ -95,15 +104,17 @@ export const deleteStorageEvent = mutation({
 });
 
 /** An event in the list. It may have either limit: the document pairs only two of the four names with one. */
-const listedEvent = z.looseObject({
-  uuid: ifUsable(unlimitedText.nullable()),
-  storage_name: unlimitedText.nullable().optional(),
-  bucket_name: unlimitedText.nullable().optional(),
-  bytes: ifUsable(uint64.nullable()),
-  count: ifUsable(uint64.nullable()),
-});
+const listedEvent = lazy(() =>
+  z.looseObject({
+    uuid: ifUsable(unlimitedText().nullable()),
+    storage_name: unlimitedText().nullable().optional(),
+    bucket_name: unlimitedText().nullable().optional(),
+    bytes: ifUsable(uint64().nullable()),
+    count: ifUsable(uint64().nullable()),
+  }),
+);
 /** Events of one name. An entry with an unreadable target becomes undefined. */
-const listedEvents = z.array(ifUsable(listedEvent)).nullable().optional();
+const listedEvents = lazy(() => z.array(ifUsable(listedEvent())).nullable().optional());
 
 /** Reports whether the reply is a list of events at all. Any other object would otherwise look like an empty list. */
 const holdsLists = (answer: Readonly<Record<string, unknown>>): boolean => {
@@ -112,24 +123,28 @@ const holdsLists = (answer: Readonly<Record<string, unknown>>): boolean => {
 };
 
 /** Events grouped by name; the entries do not repeat the name. Absent, null and empty groups mean the same. */
-export const storageEventListSchema = z
-  .looseObject({
-    reaching_used_space: listedEvents,
-    reaching_used_traffic: listedEvents,
-    reaching_files_quantity: listedEvents,
-    reaching_used_requests: listedEvents,
-  })
-  .refine(holdsLists, { error: "an object with lists of events by name" })
-  .meta({ id: "StorageEvents" });
+export const storageEventListSchema = lazy(() =>
+  z
+    .looseObject({
+      reaching_used_space: listedEvents(),
+      reaching_used_traffic: listedEvents(),
+      reaching_files_quantity: listedEvents(),
+      reaching_used_requests: listedEvents(),
+    })
+    .refine(holdsLists, { error: "an object with lists of events by name" })
+    .meta({ id: "StorageEvents" }),
+);
 
 export const listStorageEvents = read({
   id: "list-storage-events",
   reference: "GET events",
   summary: "List storage notification events",
   path: "/storage/notifications/v1/events",
-  params: nothing,
-  query: nothing,
-  response: storageEventListSchema,
+  schemas: () => ({
+    params: nothing(),
+    query: nothing(),
+    response: storageEventListSchema(),
+  }),
 });
 
 export const listStorageEventTypes = read({
@@ -137,14 +152,16 @@ export const listStorageEventTypes = read({
   reference: "GET event types",
   summary: "List the types of storage notification events",
   path: "/storage/notifications/v1/events/configurator",
-  params: nothing,
-  query: nothing,
-  response: z.looseObject({
-    structure: z.array(
-      z.looseObject({
-        name: z.string(),
-        fields: z.array(z.looseObject({ name: z.string(), type: z.string() })),
-      }),
-    ),
+  schemas: () => ({
+    params: nothing(),
+    query: nothing(),
+    response: z.looseObject({
+      structure: z.array(
+        z.looseObject({
+          name: z.string(),
+          fields: z.array(z.looseObject({ name: z.string(), type: z.string() })),
+        }),
+      ),
+    }),
   }),
 });

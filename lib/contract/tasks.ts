@@ -1,26 +1,29 @@
 import * as z from "zod";
 import { createdResourcesSchema } from "./created-resources.ts";
+import { lazy } from "./lazy.ts";
 import { mutation, read } from "./operation.ts";
 import { noBody, nothing, pathId, timestamp } from "./values.ts";
 
 export const TASK_STATES = ["NEW", "RUNNING", "FINISHED", "ERROR"] as const;
 
 /** A background task. `state` is open: any state but FINISHED and ERROR means that the task still runs. */
-export const taskSchema = z
-  .looseObject({
-    id: z.string(),
-    task_type: z.string().optional(),
-    state: z.string().describe("FINISHED and ERROR end the task; any other state means running"),
-    created_on: z.string().nullable().optional(),
-    error: z.string().nullable().optional().describe("reason of the state ERROR"),
-    created_resources: createdResourcesSchema
-      .nullable()
-      .optional()
-      .describe("ids of created resources by kind"),
-    project_id: z.int().nullable().optional(),
-    region_id: z.int().nullable().optional(),
-  })
-  .meta({ id: "Task" });
+export const taskSchema = lazy(() =>
+  z
+    .looseObject({
+      id: z.string(),
+      task_type: z.string().optional(),
+      state: z.string().describe("FINISHED and ERROR end the task; any other state means running"),
+      created_on: z.string().nullable().optional(),
+      error: z.string().nullable().optional().describe("reason of the state ERROR"),
+      created_resources: createdResourcesSchema
+        .nullable()
+        .optional()
+        .describe("ids of created resources by kind"),
+      project_id: z.int().nullable().optional(),
+      region_id: z.int().nullable().optional(),
+    })
+    .meta({ id: "Task" }),
+);
 
 /** The document's path. An account can use the published one instead, `PUBLISHED_TASK_PATH`. */
 export const TASK_PATH = "/v1/tasks/{task_id}";
@@ -32,9 +35,11 @@ export const getTask = read({
   summary: "Read a background task",
   path: TASK_PATH,
   otherPath: PUBLISHED_TASK_PATH,
-  params: z.strictObject({ task_id: pathId }),
-  query: nothing,
-  response: taskSchema,
+  schemas: () => ({
+    params: z.strictObject({ task_id: pathId() }),
+    query: nothing(),
+    response: taskSchema(),
+  }),
 });
 
 export const listTasks = read({
@@ -42,21 +47,23 @@ export const listTasks = read({
   reference: "GET tasks",
   summary: "List background tasks",
   path: "/cloud/v1/tasks",
-  params: nothing,
-  query: z.strictObject({
-    limit: z.int().min(1).max(1000).optional().meta({ default: 10 }),
-    offset: z.int().min(0).optional().meta({ default: 0 }),
-    order_by: z.enum(["asc", "desc"]).optional().describe("by creation time; default: desc"),
-    sorting: z.enum(["asc", "desc"]).optional().describe("older name of order_by"),
-    state: z.array(z.enum(TASK_STATES)).optional(),
-    project_id: z.array(z.int()).optional(),
-    region_id: z.array(z.int()).optional(),
-    task_type: z.string().optional(),
-    is_acknowledged: z.boolean().optional(),
-    from_timestamp: timestamp.optional(),
-    to_timestamp: timestamp.optional(),
+  schemas: () => ({
+    params: nothing(),
+    query: z.strictObject({
+      limit: z.int().min(1).max(1000).optional().meta({ default: 10 }),
+      offset: z.int().min(0).optional().meta({ default: 0 }),
+      order_by: z.enum(["asc", "desc"]).optional().describe("by creation time; default: desc"),
+      sorting: z.enum(["asc", "desc"]).optional().describe("older name of order_by"),
+      state: z.array(z.enum(TASK_STATES)).optional(),
+      project_id: z.array(z.int()).optional(),
+      region_id: z.array(z.int()).optional(),
+      task_type: z.string().optional(),
+      is_acknowledged: z.boolean().optional(),
+      from_timestamp: timestamp().optional(),
+      to_timestamp: timestamp().optional(),
+    }),
+    response: z.looseObject({ count: z.int().nonnegative(), results: z.array(taskSchema()) }),
   }),
-  response: z.looseObject({ count: z.int().nonnegative(), results: z.array(taskSchema) }),
 });
 
 /** Follows a task that another client started. A command only: it sends no mutation, just reads of the task. */
@@ -66,10 +73,12 @@ export const followTask = mutation({
   summary: "Follow a background task that another client started",
   method: "GET",
   path: TASK_PATH,
-  params: z.strictObject({ task_id: pathId }),
-  query: nothing,
-  body: noBody,
-  response: taskSchema,
+  schemas: () => ({
+    params: z.strictObject({ task_id: pathId() }),
+    query: nothing(),
+    body: noBody(),
+    response: taskSchema(),
+  }),
   answers: "tasks",
   follows: "params.task_id",
   lane: { resource: "task", by: ["params.task_id"] },

@@ -6,8 +6,9 @@ import type { Ledger } from "../platform/ports/ledger.ts";
 import { CHECK_AGAIN_MS, type Command, commandKey, commands } from "./command.ts";
 import { findLoop } from "./dependencies.ts";
 import type { CommandDeps } from "./deps.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { isFull, type Lane, lanes, MAX_WAITING } from "./lane.ts";
-import { type CommandRequest, fingerprintOf, type RejectionReason } from "./request.ts";
+import type { CommandRequest, RejectionReason } from "./request.ts";
 
 const jsonRecord = z.record(z.string(), z.json());
 

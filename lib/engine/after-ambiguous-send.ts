@@ -7,8 +7,8 @@ import { listStorageEvents, storageEventSchema } from "../contract/storage-event
 import { listTasks } from "../contract/tasks.ts";
 import type { Account } from "../provider/accounts.ts";
 import type { ProviderError } from "../provider/provider-error.ts";
-import type { CommandRequestBody } from "./command.ts";
 import { canBeFollowed } from "./request.ts";
+import type { CommandRequestBody } from "./request-body.ts";
 
 /**
  * Input of a strategy: the request, the sends with unknown outcomes, and access to the provider.
@@ -92,7 +92,7 @@ const resendWhenUnlocked: Strategy["beforeResend"] = async ({ account, request, 
 
 /** The same event with the same limit; an absent name and an empty one are the same. */
 const isListed = (
-  wanted: z.output<typeof storageEventSchema>,
+  wanted: z.output<ReturnType<typeof storageEventSchema>>,
   list: Reply<typeof listStorageEvents>,
 ): boolean =>
   (list[wanted.name] ?? []).some(
@@ -120,7 +120,10 @@ const refusedUnlessCreated: Strategy["interpretRefusal"] = async (
       rule: "the event exists; Skyhook cannot list it to find out whether this command created it",
     };
   }
-  const wanted = z.parse(storageEventSchema, z.encode<z.ZodType>(storageEventSchema, request.body));
+  const wanted = z.parse(
+    storageEventSchema(),
+    z.encode<z.ZodType>(storageEventSchema(), request.body),
+  );
   const read = { params: {}, query: {}, body: undefined };
   const list = await account.client.call(listStorageEvents, read, signal);
   return { kind: isListed(wanted, list) ? "done" : "refused" };
@@ -137,7 +140,7 @@ const isSameSet = (left: readonly string[], right: readonly string[]): boolean =
 /** Names are not unique, so a router is ours only if name, interfaces and routes match. */
 const isWanted = (
   router: Reply<typeof getRouter>,
-  wanted: z.output<typeof routerCreateSchema>,
+  wanted: z.output<ReturnType<typeof routerCreateSchema>>,
 ): boolean =>
   router.name === wanted.name &&
   isSameSet(
@@ -188,7 +191,7 @@ const judgeRouterTask = async (
   if (!named.success || !canBeFollowed([task.id])) return "pending";
   const read = { params: named.data, query: {}, body: undefined };
   const router = await account.client.call(getRouter, read, signal);
-  return isWanted(router, z.parse(routerCreateSchema, request.body)) ? "ours" : "other";
+  return isWanted(router, z.parse(routerCreateSchema(), request.body)) ? "ours" : "other";
 };
 
 /** Looks for the router of an uncertain send; only a proven absence allows another send. */

@@ -47,7 +47,7 @@ const send = async (context: AttemptContext): Promise<SendResult> => {
   try {
     const body = z.decode(operation.body, z.encode<z.ZodType>(operation.body, request.body));
     const reply = await account.client.call(operation, { ...request, body }, signal);
-    if (operation.answers !== "tasks" || canBeFollowed(z.parse(tasksReply, reply).tasks)) {
+    if (operation.answers !== "tasks" || canBeFollowed(z.parse(tasksReply(), reply).tasks)) {
       return { kind: "reply", reply };
     }
     // The request took effect, but its tasks cannot be followed.

@@ -18,15 +18,6 @@ export const CHECK_AGAIN_MS = 30_000;
  */
 const FINISH_GRACE_MS = 5_000;
 
-const jsonRecord = z.record(z.string(), z.json());
-
-/** The request in its decoded form; erased when the command ends, because it may hold secrets. */
-export const requestSchema = z.object({
-  params: jsonRecord,
-  query: jsonRecord,
-  body: jsonRecord.optional(),
-});
-
 const storedRequestSchema = z.object({
   params: storedJsonObject,
   query: storedJsonObject,
@@ -149,7 +140,6 @@ const commandSchema = z.object({
 });
 
 export type Command = z.output<typeof commandSchema>;
-export type CommandRequestBody = z.output<typeof requestSchema>;
 type CommandState = Command["state"];
 export type SeenTag = z.output<typeof seenTagSchema>;
 export type Resolution = z.output<typeof resolutionSchema>;

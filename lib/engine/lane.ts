@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import { type Mutation, requestFields } from "../contract/operation.ts";
 import { recordKind } from "../ledger/record.ts";
 import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
-import type { CommandRequestBody } from "./command.ts";
 
 /** A lane in which commands wait is checked after this time, until its holder is seen running. */
 const GRANT_CHECK_MS = 30_000;
@@ -84,18 +82,6 @@ export const renewGrant = (lane: Lane, key: string, now: number): Lane =>
 
 /** SQS accepts message group ids up to this length. */
 const MAX_GROUP_ID_LENGTH = 128;
-
-/** Name of a command's lane: account, kind of resource, and the fields that identify it. */
-export const laneIdOf = (
-  operation: Mutation,
-  account: string,
-  request: CommandRequestBody,
-): string => {
-  const names = requestFields(request, operation.lane.by);
-  return [account, operation.lane.resource, ...names]
-    .map((part) => encodeURIComponent(String(part ?? "")))
-    .join("/");
-};
 
 /** The queue's message group of a lane. */
 export const groupIdOf = (lane: string): string =>

@@ -7,10 +7,11 @@ import type { Account } from "../provider/accounts.ts";
 import { requestTarget } from "../provider/client.ts";
 import { ProviderError, problemsOfError } from "../provider/provider-error.ts";
 import { pauseAfterWaitMs } from "../provider/retrying-client.ts";
-import type { Command, CommandRequestBody, SeenTag } from "./command.ts";
+import type { Command, SeenTag } from "./command.ts";
 import { cancel, giveUp, leaveUnknown, succeed, type WouldSend } from "./command-events.ts";
 import { waitBeforeSending } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
+import type { CommandRequestBody } from "./request-body.ts";
 
 /** The context of one attempt at a command. */
 export interface AttemptContext {
@@ -51,7 +52,7 @@ const tagOf = async (
   { client }: Account,
   { floating_ip, network, key }: Guard,
   signal: AbortSignal,
-): Promise<z.output<typeof tagSchema> | null> => {
+): Promise<z.output<ReturnType<typeof tagSchema>> | null> => {
   const query = { key };
   try {
     if (floating_ip) {

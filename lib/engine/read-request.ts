@@ -3,15 +3,15 @@ import type { Mutation } from "../contract/operation.ts";
 import { COMMANDED } from "../contract/operations.ts";
 import { type Problem, problemsOf } from "../contract/problem.ts";
 import { commandRequestedSchema, idOf, MAX_COMMAND_ID_LENGTH } from "../events/requests.ts";
-import { type CommandRequestBody, requestSchema } from "./command.ts";
-import { laneIdOf } from "./lane.ts";
 import {
+  laneIdOf,
   nameProblems,
   type ReadRequest,
   type Rejection,
   type RequestContext,
   sizeProblems,
 } from "./request.ts";
+import { type CommandRequestBody, requestSchema } from "./request-body.ts";
 
 const checkField = (
   schema: z.ZodType,

@@ -1,5 +1,5 @@
 import { type Mutation, requestFields } from "../contract/operation.ts";
-import type { CommandRequestBody } from "./command.ts";
+import type { CommandRequestBody } from "./request-body.ts";
 
 /** Shorter values are only replaced as whole words: replacing every `1` would blot out the text. */
 const MIN_LENGTH_INSIDE_WORDS = 4;

@@ -4,7 +4,8 @@ import { recordKind } from "../ledger/record.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { commandKey, commands, splitCommandKey } from "./command.ts";
 import type { CommandDeps } from "./deps.ts";
-import { fingerprintOf, type Rejection } from "./request.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import type { Rejection } from "./request.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const RETENTION_MS = 30 * 24 * HOUR_MS;

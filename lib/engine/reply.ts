@@ -47,7 +47,7 @@ interface ReplyContext {
 const afterReply = (command: Command, reply: unknown, { operation, now }: ReplyContext) => {
   if (operation.answers === "immediate")
     return succeed(command, { now, outcome: "done", result: reply });
-  const { tasks } = z.parse(tasksReply, reply);
+  const { tasks } = z.parse(tasksReply(), reply);
   if (tasks.length > 0) return followTasks(command, tasks);
   // After a lost reply, nothing may be left to do because the lost request did it.
   return succeed(command, { now, outcome: command.uncertain ? "done" : "no-op" });

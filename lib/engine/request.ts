@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import type * as z from "zod";
 import { isDeeperThan } from "../contract/json.ts";
 import { type Mutation, requestFields } from "../contract/operation.ts";
@@ -7,7 +6,7 @@ import { pathText } from "../contract/values.ts";
 import type { EVENT_DATA } from "../events/catalogue.ts";
 import type { Guard } from "../events/requests.ts";
 import type { Access } from "../provider/access.ts";
-import type { CommandRequestBody } from "./command.ts";
+import type { CommandRequestBody } from "./request-body.ts";
 
 /** The sender of a request, as its carrier reports it, and the rights of all senders. */
 export interface RequestContext {
@@ -96,18 +95,19 @@ export const nameProblems = (
     .map((path) => ({ path, rule }));
 };
 
+/** Name of a command's lane: account, kind of resource, and the fields that identify it. */
+export const laneIdOf = (
+  operation: Mutation,
+  account: string,
+  request: CommandRequestBody,
+): string => {
+  const names = requestFields(request, operation.lane.by);
+  return [account, operation.lane.resource, ...names]
+    .map((part) => encodeURIComponent(String(part ?? "")))
+    .join("/");
+};
+
 /** Whether the ledger can hold tasks with these ids, and a request can name them. */
 export const canBeFollowed = (taskIds: readonly string[]): boolean =>
   taskIds.length <= MAX_TASKS &&
-  taskIds.every((id) => pathText.safeParse(id).success && !isTooLong(id));
-
-const sortKeys = (_key: string, value: unknown): unknown =>
-  value !== null && typeof value === "object" && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value;
-
-/**
- * Keyed hash of JSON data, the same for any order of its fields. Discloses nothing without the key.
- */
-export const fingerprintOf = (value: unknown, key: string): string =>
-  createHmac("sha256", key).update(JSON.stringify(value, sortKeys)).digest("hex");
+  taskIds.every((id) => pathText().safeParse(id).success && !isTooLong(id));

@@ -39,7 +39,7 @@ const MAX_GUARDS = 4;
 /** Maximum length of a command id, which becomes part of a ledger key. */
 export const MAX_COMMAND_ID_LENGTH = 128;
 
-export const idOf = (maxLength: number) => unlimitedText.min(1).max(maxLength);
+export const idOf = (maxLength: number) => unlimitedText().min(1).max(maxLength);
 const commandId = idOf(MAX_COMMAND_ID_LENGTH);
 
 /** The metadata of a request. */

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { Mutation } from "../contract/operation.ts";
 import { type PlacedProblem, placedProblemsOf } from "../contract/problem.ts";
-import { requestSchema } from "../engine/command.ts";
 import { nameProblems } from "../engine/request.ts";
+import { requestSchema } from "../engine/request-body.ts";
 import { guardSchema } from "../events/requests.ts";
 import { covers } from "../provider/access.ts";
 import type { AccountSettings } from "../provider/accounts-config.ts";

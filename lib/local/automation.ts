@@ -21,7 +21,6 @@ import type { DeadLetters } from "../platform/ports/dead-letters.ts";
 import type { Account } from "../provider/accounts.ts";
 import type { AccountsConfig } from "../provider/accounts-config.ts";
 import { createSkyhook, type SkyhookConfig, type SkyhookPorts } from "../skyhook.ts";
-import { LOCAL_SENDER } from "./aws-events.ts";
 import { quietAfter } from "./closing.ts";
 import type { CloudStart, FunctionSchedule } from "./cloud.ts";
 import { withDataError } from "./data-directory.ts";
@@ -30,6 +29,7 @@ import { createFileConfigSource, createSteadySource } from "./file-watch.ts";
 import { createImmortalMachine } from "./lambda.ts";
 import type { LocalBus } from "./local-bus.ts";
 import { createLocalDeadLetters } from "./local-dead-letters.ts";
+import { LOCAL_SENDER } from "./local-sender.ts";
 import type { Provider } from "./provider.ts";
 import { countedNowhere, openResources, type ResourceOptions } from "./resources.ts";
 import {

@@ -11,10 +11,9 @@ import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 import type { Wake } from "./delay-queue.ts";
 import type { ReceivedMessage } from "./fifo-queue.ts";
+import { LOCAL_SENDER } from "./local-sender.ts";
 
 const REGION = "us-east-1";
-/** AWS account of a local run. */
-export const LOCAL_SENDER = "000000000000";
 
 const sqsRecord = (
   queue: string,

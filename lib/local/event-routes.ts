@@ -10,8 +10,8 @@ import { type IntakeDeps, readEventRequest } from "../intake/ingest.ts";
 import type { Reaction } from "../intake/reaction.ts";
 import type { JsonObject } from "../platform/ports/ledger.ts";
 import type { AccountsConfig, AwsAccount } from "../provider/accounts-config.ts";
-import { LOCAL_SENDER } from "./aws-events.ts";
 import type { BusEvent, BusHandler, LocalBus, PutEvent } from "./local-bus.ts";
+import { LOCAL_SENDER } from "./local-sender.ts";
 
 /** Both buses of Skyhook's AWS account: its own, and the default bus with the events of AWS services. */
 interface Buses {

@@ -25,10 +25,10 @@ import { finishCommand } from "../engine/finish.ts";
 import { listPrices, priceChanges, priceHistory } from "../jobs/prices/memory.ts";
 import { priceTotals } from "../jobs/prices/totals.ts";
 import type { Automation } from "./automation.ts";
-import { LOCAL_SENDER } from "./aws-events.ts";
 import { PutRefused } from "./event-routes.ts";
 import { createEventStream } from "./event-stream.ts";
 import { createFileConfigSource } from "./file-watch.ts";
+import { LOCAL_SENDER } from "./local-sender.ts";
 import { readPut } from "./put-request.ts";
 
 /**

@@ -7,8 +7,8 @@ import type { Clock } from "../platform/ports/clock.ts";
 import type { JsonObject } from "../platform/ports/ledger.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { Random } from "../platform/ports/random.ts";
-import { LOCAL_SENDER } from "./aws-events.ts";
 import { type DurableMap, type MapChange, nextSequence } from "./durable-store.ts";
+import { LOCAL_SENDER } from "./local-sender.ts";
 
 /** An event as EventBridge delivers it to a target. */
 export type BusEvent = EventBridgeEvent<string, JsonObject>;

@@ -10,21 +10,17 @@ import type { Log } from "../platform/ports/log.ts";
 import type { Metrics } from "../platform/ports/metrics.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { type Access, createAccess } from "../provider/access.ts";
-import {
-  type Account,
-  type AccountPorts,
-  DEFAULT_ACCOUNT,
-  openAccounts,
-} from "../provider/accounts.ts";
+import { type Account, type AccountPorts, openAccounts } from "../provider/accounts.ts";
 import type { AccountSettings, AccountsConfig } from "../provider/accounts-config.ts";
 import { ownAccount } from "../provider/accounts-config.ts";
-import { LOCAL_SENDER } from "./aws-events.ts";
+import { DEFAULT_ACCOUNT } from "../provider/default-account.ts";
 import { createClosing } from "./closing.ts";
 import { openCloud } from "./cloud.ts";
 import { openDataDirectory } from "./data-directory.ts";
 import { createMemoryStore, type DurableStore, openLevelStore } from "./durable-store.ts";
 import { openLocalBus } from "./local-bus.ts";
 import { openLocalLedger } from "./local-ledger.ts";
+import { LOCAL_SENDER } from "./local-sender.ts";
 import { openProvider, type Provider, type ProviderChoice } from "./provider.ts";
 import { ssmSecrets } from "./ssm-secrets.ts";
 

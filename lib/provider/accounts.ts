@@ -7,9 +7,6 @@ import { createApiKeyCache, type KeyPorts, type KeySource, keySourceOf } from ".
 import type { Client, OtherPaths, ProviderOptions } from "./client.ts";
 import { createRateLimiter, type RateLimiterPorts, type Readiness } from "./rate-limiter.ts";
 
-/** Name of the only account of a local run without an accounts file. */
-export const DEFAULT_ACCOUNT = "local";
-
 /** An open account at the provider. */
 export interface Account {
   readonly name: string;

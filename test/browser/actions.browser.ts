@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { LOCAL_SENDER } from "../../lib/local/aws-events.ts";
+import { LOCAL_SENDER } from "../../lib/local/local-sender.ts";
 import { commandOf } from "../support/commands.ts";
 import { seedCommands } from "../support/seeded-commands.ts";
 import { startRun, temporaryFolder } from "./console-run.ts";

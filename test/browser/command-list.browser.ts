@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { LOCAL_SENDER } from "../../lib/local/aws-events.ts";
+import { LOCAL_SENDER } from "../../lib/local/local-sender.ts";
 import { updateContainer, updatePolicy } from "../support/requests.ts";
 import { type ConsoleRun, startRun } from "./console-run.ts";
 import { openTab } from "./tab.ts";

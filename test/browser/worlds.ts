@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test as base } from "vitest";
-import { LOCAL_SENDER } from "../../lib/local/aws-events.ts";
+import { LOCAL_SENDER } from "../../lib/local/local-sender.ts";
 import { type ConsoleRun, openRun } from "./console-run.ts";
 
 const PLACE = { project_id: 1234567, region_id: 76 };

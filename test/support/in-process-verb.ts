@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
-import { EXIT, programEnd } from "../../lib/cli/exit-code.ts";
+import { EXIT } from "../../lib/cli/exit-code.ts";
 import { createProgram } from "../../lib/cli/program.ts";
+import { programEnd } from "../../lib/cli/program-end.ts";
 import { printNote } from "../../lib/cli/render.ts";
 
 /** Runs a verb in this process, as `main.ts` does. Sets the exit status of the process. */

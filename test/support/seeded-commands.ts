@@ -1,6 +1,6 @@
 import { type Command, commandKey, commands } from "../../lib/engine/command.ts";
-import { LOCAL_SENDER } from "../../lib/local/aws-events.ts";
 import { openDataDirectory } from "../../lib/local/data-directory.ts";
+import { LOCAL_SENDER } from "../../lib/local/local-sender.ts";
 import { createSystemClock, createSystemRandom } from "../../lib/platform/system.ts";
 import { commandOf } from "./commands.ts";
 import { openLedgerIn } from "./local-ledger.ts";

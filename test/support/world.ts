@@ -14,8 +14,9 @@ import { ATTEMPT_LEASE_MS, ATTEMPT_TIMEOUT_MS, periodMsOf } from "../../lib/plat
 import type { Clock } from "../../lib/platform/ports/clock.ts";
 import type { Ledger } from "../../lib/platform/ports/ledger.ts";
 import { createAccess } from "../../lib/provider/access.ts";
-import { type Account, DEFAULT_ACCOUNT } from "../../lib/provider/accounts.ts";
+import type { Account } from "../../lib/provider/accounts.ts";
 import { type AccountsConfig, ownAccount } from "../../lib/provider/accounts-config.ts";
+import { DEFAULT_ACCOUNT } from "../../lib/provider/default-account.ts";
 import {
   createDueHandlers,
   createSkyhook,

@@ -15,12 +15,12 @@ import type {
   DeleteSelection,
   Selection,
 } from "../../admin/dead-letter-selection.ts";
-import type { BoundedQuery, BulkQuery, ListPage, ListQuery } from "../../admin/list.ts";
+import type { BoundedQuery, BulkQuery, ListPage, ListQuery } from "../../admin/list-query.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import { runAddress } from "../endpoint.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { shellWord, visibleText } from "../render.ts";
-import { type RequestState, requestStateSchema } from "../request-state.ts";
+import type { RequestState } from "../request-schema.ts";
 import { checkedStage, endpointOption, type Ports, stageOption, stageRights } from "../verb.ts";
 import { createGatewayClient } from "./gateway.ts";
 
@@ -98,6 +98,7 @@ export const openCommandAdmin = async (
   const name = checkedStage(stage);
   const { openStageLedger } = await import("./stage-ledger.ts");
   const { stageCommands } = await import("./stage-commands.ts");
+  const { requestStateSchema } = await import("../request-schema.ts");
   const { look, cancel, bulkCancel, resolve, ...admin } = stageCommands(
     openStageLedger(name, clock),
   );

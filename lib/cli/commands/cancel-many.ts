@@ -1,5 +1,5 @@
 import type { BulkPage, BulkRow } from "../../admin/bulk-cancel.ts";
-import { type BoundedQuery, type BulkQuery, bulkQuerySchema } from "../../admin/list.ts";
+import { type BoundedQuery, type BulkQuery, bulkQuerySchema } from "../../admin/list-query.ts";
 import { problemsOf } from "../../contract/problem.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import {

@@ -1,5 +1,5 @@
 import type { EventFilter, StreamedEvent, StreamItem } from "../../admin/event-stream.ts";
-import { LOCAL_SENDER } from "../../local/aws-events.ts";
+import { LOCAL_SENDER } from "../../local/local-sender.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import { createGatewayClient, type EventsAsked } from "../admin/gateway.ts";
 import { runAddress } from "../endpoint.ts";

@@ -1,7 +1,7 @@
 import { Option } from "commander";
-import { type ListQuery, type ListRow, listQuerySchema } from "../../admin/list.ts";
+import { type ListQuery, type ListRow, listQuerySchema } from "../../admin/list-query.ts";
 import { problemsOf } from "../../contract/problem.ts";
-import { LOCAL_SENDER } from "../../local/aws-events.ts";
+import { LOCAL_SENDER } from "../../local/local-sender.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import { openCommandAdmin } from "../admin/client.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";

@@ -1,5 +1,5 @@
 import type { PutAnswer, RuleOutcome } from "../../admin/answers.ts";
-import { LOCAL_SENDER } from "../../local/aws-events.ts";
+import { LOCAL_SENDER } from "../../local/local-sender.ts";
 import { createGatewayClient } from "../admin/gateway.ts";
 import { readEvent } from "../config-files.ts";
 import { runAddress } from "../endpoint.ts";

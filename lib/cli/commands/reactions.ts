@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { type Problem, problemsOf } from "../../contract/problem.ts";
-import type { CommandRequestBody } from "../../engine/command.ts";
 import { checkRequest } from "../../engine/read-request.ts";
 import { nameProblems, sizeProblems } from "../../engine/request.ts";
+import type { CommandRequestBody } from "../../engine/request-body.ts";
 import { guardSchema } from "../../events/requests.ts";
 import { matchesPattern, mismatchedFields } from "../../intake/event-patterns/pattern.ts";
 import { commandOf, type Reaction, type RequestDetail } from "../../intake/reaction.ts";
-import { LOCAL_SENDER } from "../../local/aws-events.ts";
 import type { BusEvent } from "../../local/local-bus.ts";
+import { LOCAL_SENDER } from "../../local/local-sender.ts";
 import { checkPut } from "../../local/put-request.ts";
 import type { JsonObject } from "../../platform/ports/ledger.ts";
 import { createAccess } from "../../provider/access.ts";

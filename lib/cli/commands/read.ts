@@ -7,7 +7,7 @@ import { getTask, PUBLISHED_TASK_PATH, TASK_PATH } from "../../contract/tasks.ts
 import type { Clock } from "../../platform/ports/clock.ts";
 import type { OperationRequest } from "../../provider/client.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
-import { addFieldOptions, type CommandInput, requestData } from "../field-flags.ts";
+import { addFieldOptions, addOperation, type CommandInput, requestData } from "../field-flags.ts";
 import { baseUrlOption, connectProvider, type ProviderFlags } from "../provider.ts";
 import { jsonLine, printResult, problemLines } from "../render.ts";
 import { plainReply, replyText } from "../reply-text.ts";
@@ -39,10 +39,7 @@ const requestOf = (operation: Read, input: CommandInput): OperationRequest<Read>
   );
 };
 
-const addOperation = (read: Command, operation: Read, clock: Clock): void => {
-  const command = read
-    .command(operation.id)
-    .description(`${operation.summary} (${operation.reference})`);
+const addRead = (command: Command, operation: Read, clock: Clock): void => {
   const input = addFieldOptions(command, operation);
   command.optionsGroup("Provider, with the API key in SKYHOOK_API_KEY:").addOption(baseUrlOption());
   if (operation.id === getTask.id) {
@@ -68,7 +65,7 @@ const DESCRIPTION = `Sends one read to the provider's API and prints the reply. 
 The address comes from --base-url or SKYHOOK_BASE_URL, the API key from SKYHOOK_API_KEY. --json prints the reply with 64-bit integers as decimal strings. Values of \`envs\` and \`pull_secret\` are printed as [redacted].`;
 
 /** Adds `read <operation>` with an option for every field of the contract. */
-export const declareRead: DeclareVerb = (read, { clock }) => {
+export const declareRead: DeclareVerb = (read, { clock }, isUsed = () => true) => {
   addExamples(read.usage("<operation> [options]").description(DESCRIPTION), [
     "npx skyhook read get-policy --project-id 1234567 --region-id 76 --policy-id 1",
     "npx skyhook read list-tasks --state '[\"RUNNING\"]' --json",
@@ -76,5 +73,8 @@ export const declareRead: DeclareVerb = (read, { clock }) => {
     "    --body @instances.json",
     "npx skyhook read get-policy --help    # fields of one operation",
   ]);
-  for (const operation of READS) addOperation(read, operation, clock);
+  for (const operation of READS) {
+    const command = addOperation(read, operation, isUsed);
+    if (isUsed(operation.id)) addRead(command, operation, clock);
+  }
 };

@@ -6,13 +6,20 @@ import type { Mutation } from "../../contract/operation.ts";
 import { COMMANDED } from "../../contract/operations.ts";
 import { readRequest } from "../../engine/read-request.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
-import { DEFAULT_ACCOUNT } from "../../provider/accounts.ts";
+import { DEFAULT_ACCOUNT } from "../../provider/default-account.ts";
 import { createGatewayClient, type GatewayClient } from "../admin/gateway.ts";
 import { type RunAddress, runAddress } from "../endpoint.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
-import { addFieldOptions, type CommandInput, readJson, requestData } from "../field-flags.ts";
+import {
+  addFieldOptions,
+  addOperation,
+  type CommandInput,
+  readJson,
+  requestData,
+} from "../field-flags.ts";
 import { jsonLine, printNote, printResult, shellWord, visibleText } from "../render.ts";
-import { exitCodeOf, type RequestState, stateText, waitsFor } from "../request-state.ts";
+import type { RequestState } from "../request-schema.ts";
+import { exitCodeOf, stateText, waitsFor } from "../request-state.ts";
 import { addExamples, type DeclareVerb, ending, endpointOption, type Ports } from "../verb.ts";
 
 const CHECK_MS = 300;
@@ -278,7 +285,7 @@ stdout: the id of the command; with --wait, its end. stderr: the problems of a r
 Fields are options, such as --listening-port 8080, or JSON in --body and --data. An option overrides --body, and --body overrides --data.`;
 
 /** Adds `send <operation>` with an option for every field of the contract. */
-export const declareSend: DeclareVerb = (send, ports) => {
+export const declareSend: DeclareVerb = (send, ports, isUsed = () => true) => {
   addExamples(send.usage("<operation> [options]").description(DESCRIPTION), [
     "npx skyhook send update-policy --project-id 1234567 --region-id 76 \\",
     "    --policy-id 1 --status active --wait",
@@ -287,9 +294,8 @@ export const declareSend: DeclareVerb = (send, ports) => {
     "npx skyhook send update-policy --help    # fields of one operation",
   ]);
   for (const operation of COMMANDED) {
-    const command = send
-      .command(operation.id)
-      .description(`${operation.summary} (${operation.reference})`);
+    const command = addOperation(send, operation, isUsed);
+    if (!isUsed(operation.id)) continue;
     const input = addFieldOptions(command, operation);
     addCommonOptions(command).action(
       ending(async (flags: SendFlags) => {

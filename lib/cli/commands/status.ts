@@ -15,14 +15,8 @@ import {
   tableText,
   visibleText,
 } from "../render.ts";
-import {
-  type CommandState,
-  exitCodeOf,
-  type RejectionState,
-  type RequestState,
-  stateText,
-  toTheSecond,
-} from "../request-state.ts";
+import type { CommandState, RejectionState, RequestState } from "../request-schema.ts";
+import { exitCodeOf, stateText, toTheSecond } from "../request-state.ts";
 import { addExamples, type DeclareVerb, ending, stageRights } from "../verb.ts";
 
 /** Only `--json` shows earlier attempts. */

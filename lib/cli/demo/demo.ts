@@ -9,7 +9,7 @@ import { priceItemKey, priceItems } from "../../jobs/prices/price.ts";
 import { readThresholdConfig } from "../../jobs/thresholds/config.ts";
 import { listThresholds, planChanges } from "../../jobs/thresholds/threshold.ts";
 import type { Automation } from "../../local/automation.ts";
-import { LOCAL_SENDER } from "../../local/aws-events.ts";
+import { LOCAL_SENDER } from "../../local/local-sender.ts";
 import { readText } from "../config-files.ts";
 import { printNote } from "../render.ts";
 import type { StartSettings } from "../start-settings.ts";

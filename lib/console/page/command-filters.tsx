@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { ListStatus } from "../../admin/list.ts";
+import type { ListStatus } from "../../admin/list-query.ts";
 import { linkTo } from "./hooks.ts";
 
 /** Every status of the list. The schema itself is not in the page, so the compiler compares both. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Session } from "../../admin/answers.ts";
-import type { ListPage, ListRow } from "../../admin/list.ts";
+import type { ListPage, ListRow } from "../../admin/list-query.ts";
 import { get, refreshMs, withQuery } from "./api.ts";
 import { BulkCancel } from "./bulk-cancel.tsx";
 import { CommandFilters } from "./command-filters.tsx";

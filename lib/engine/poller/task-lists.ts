@@ -5,7 +5,7 @@ import type { Account } from "../../provider/accounts.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
 import type { OpenTask } from "./open-tasks.ts";
 
-export type TaskRecord = z.output<typeof taskSchema>;
+export type TaskRecord = z.output<ReturnType<typeof taskSchema>>;
 
 const PAGE_SIZE = 1000;
 /** How far the provider's clock may be from ours without hiding our tasks from a list. */

@@ -47,7 +47,7 @@ type ItemPrice = Reply<typeof getGpuClusterPrice>;
  * @throws ProviderError when it has more digits than a price
  */
 const textOf = (value: unknown): string | null => {
-  const read = amount.safeParse(value).data;
+  const read = amount().safeParse(value).data;
   if (read === undefined || read === null) return null;
   const written = typeof read === "number" ? decimalText(read) : read;
   if (written.replaceAll(/\D/g, "").length > MAX_DIGITS) {
@@ -71,7 +71,7 @@ const amountsIn = (path: string, value: unknown): readonly Category[] => {
       PLAIN_WORD.test(name) ? amountsIn(`${path}.${name}`, inner) : [],
     );
   }
-  return amount.safeParse(value).success ? [[path, textOf(value)]] : [];
+  return amount().safeParse(value).success ? [[path, textOf(value)]] : [];
 };
 
 const pricesOf = (path: string, price: ItemPrice): readonly Category[] => [

@@ -56,7 +56,7 @@ const limit = (rule: string, parse: (text: string) => string | undefined) =>
 
 const parseCount = (value: string): string | undefined => exactUint64(value)?.toString();
 
-const targetName = unlimitedText.min(1).optional();
+const targetName = unlimitedText().min(1).optional();
 
 const thresholdSchema = z.strictObject({
   name: oneOf(STORAGE_EVENT_NAMES).describe("Quantity that the threshold watches"),
@@ -82,7 +82,7 @@ const thresholdSchema = z.strictObject({
 export const thresholdConfigSchema = z
   .strictObject({
     $schema: z.string().optional().describe("Path or URL of this JSON Schema, for editors"),
-    client_id: int64
+    client_id: int64()
       .optional()
       .describe("Client that has the thresholds. Default: the client of the API key"),
     prune: z.boolean().optional().meta({

@@ -146,7 +146,7 @@ const refuseRepeatedMembers = ({ members }: PoolUpdate): void => {
 
 /** Checks the resulting monitor: its type may come from the current one and not allow the fields of the update. */
 const refuseMonitorOfOtherType = ({ healthmonitor }: PoolRecord): void => {
-  const { error } = poolUpdateSchema.safeParse({ healthmonitor });
+  const { error } = poolUpdateSchema().safeParse({ healthmonitor });
   const problems = problemsOf(error?.issues ?? []);
   if (problems.length === 0) return;
   throw invalid(Object.fromEntries(problems.map(({ path, rule }) => [path, [rule]])));

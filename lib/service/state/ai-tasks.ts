@@ -16,21 +16,21 @@ const isInOrder = (steps: readonly z.output<typeof step>[]): boolean =>
 /** An AI task: its status and progress at the start of `plan`, and the plan by which they change with time. */
 export const aiTaskRecord = z.strictObject({
   client_id: clientId,
-  task_id: uuid,
+  task_id: uuid(),
   task_name: z.enum(AI_TASK_NAMES),
   task_data: z.looseObject({}),
   status,
   progress,
-  date_created: timestamp,
-  started_at: timestamp.nullable(),
+  date_created: timestamp(),
+  started_at: timestamp().nullable(),
   /** End of the task, if it ended before its plan begins. */
-  completed_at: timestamp.nullable().optional(),
+  completed_at: timestamp().nullable().optional(),
   plan: z
     .array(step)
     .refine(isInOrder, { error: "steps must be sorted by after_seconds" })
     .default([]),
   /** Instant from which `after_seconds` counts; null for the instant at which the state is first loaded. */
-  plan_from: timestamp.nullable().default(null),
+  plan_from: timestamp().nullable().default(null),
 });
 
 export type AiTaskRecord = z.output<typeof aiTaskRecord>;

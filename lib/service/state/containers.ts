@@ -5,10 +5,10 @@ import { lock, PROJECT_A, PROJECT_B } from "./fields.ts";
 
 /** The published container record, with its location and lock. */
 export const containerRecord = z.strictObject({
-  ...projectAndRegion,
+  ...projectAndRegion(),
   task_id: lock,
   name: z.string(),
-  ...containerLimits,
+  ...containerLimits(),
   flavor: z.string(),
   source: z.enum(["cloud", "iate"]),
   namespace: z.string(),
@@ -20,9 +20,9 @@ export const containerRecord = z.strictObject({
   is_api_key_auth: z.boolean(),
   envs: z.record(z.string(), z.string()),
   pull_secret: z.string().nullable(),
-  scale: scaleSchema,
+  scale: scaleSchema(),
   deploy_status: z.strictObject({ total: z.int(), ready: z.int() }),
-  logging: loggingSchema.required({ enabled: true }).nullable(),
+  logging: loggingSchema().required({ enabled: true }).nullable(),
   created_at: z.string(),
 });
 

@@ -64,9 +64,9 @@ const blackholePort = z.strictObject({
 });
 
 /** The published record, always with its DDoS profile. Responses contain the profile only on request. */
-export const instanceRecord = instanceSchema
+export const instanceRecord = instanceSchema()
   .extend({
-    id: textId,
+    id: textId(),
     task_id: lock,
     blackhole_ports: z.array(blackholePort),
     ddos_profile: ddosProfileRecord.nullable(),

@@ -4,9 +4,9 @@ import { textId } from "../../contract/values.ts";
 import { PROJECT_A, PROJECT_B } from "./fields.ts";
 
 /** The published record, always with its volumes. Responses contain them only on request. */
-export const policyRecord = policySchema
+export const policyRecord = policySchema()
   .extend({
-    volumes: z.array(z.strictObject({ volume_id: textId, volume_name: z.string() })),
+    volumes: z.array(z.strictObject({ volume_id: textId(), volume_name: z.string() })),
   })
   .strict();
 

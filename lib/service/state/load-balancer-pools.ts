@@ -10,14 +10,14 @@ import {
 import { projectAndRegion, uuid } from "../../contract/values.ts";
 import { lock, PROJECT_A, PROJECT_B, SUBNET_OF_ROUTER } from "./fields.ts";
 
-const memberRecord = poolMemberSchema.safeExtend({
-  id: uuid,
+const memberRecord = poolMemberSchema().safeExtend({
+  id: uuid(),
   operating_status: z.string(),
   provisioning_status: z.string(),
 });
 
 /** A stored monitor. An earlier version stored only the fields of the update, with any text as codes. */
-export const storedMonitor = healthMonitorSchema.safeExtend({
+export const storedMonitor = healthMonitorSchema().safeExtend({
   expected_codes: z.string().nullable().optional(),
 });
 
@@ -45,7 +45,7 @@ export const toMonitorRecord = (
 const MONITOR_NAMESPACE = "5b1e6a4e-7d0c-4b38-9f0a-3c6d2f7e8a91";
 
 const reference = z.strictObject({ id: z.string() });
-const settings = poolUpdateSchema
+const settings = poolUpdateSchema()
   .pick({
     lb_algorithm: true,
     protocol: true,
@@ -59,13 +59,13 @@ const settings = poolUpdateSchema
   })
   .required().shape;
 
-export const poolRecord = poolSchema
+export const poolRecord = poolSchema()
   .extend({
-    ...projectAndRegion,
-    id: uuid,
+    ...projectAndRegion(),
+    id: uuid(),
     ...settings,
     healthmonitor: storedMonitor.nullable(),
-    session_persistence: sessionPersistenceSchema.nullable(),
+    session_persistence: sessionPersistenceSchema().nullable(),
     members: z.array(memberRecord),
     listeners: z.array(reference),
     loadbalancers: z.array(reference),

@@ -10,7 +10,7 @@ import {
 } from "./fields.ts";
 
 const subnetRecord = z.strictObject({
-  id: uuid,
+  id: uuid(),
   name: z.string(),
   cidr: z.cidrv4(),
   gateway_ip: z.ipv4(),
@@ -18,8 +18,8 @@ const subnetRecord = z.strictObject({
 
 /** A network. Every project of the region can use an external one. */
 export const networkRecord = z.strictObject({
-  ...projectAndRegion,
-  id: uuid,
+  ...projectAndRegion(),
+  id: uuid(),
   name: z.string(),
   external: z.boolean(),
   subnets: z.array(subnetRecord),
@@ -31,8 +31,8 @@ export type NetworkRecord = z.output<typeof networkRecord>;
 export type SubnetRecord = NetworkRecord["subnets"][number];
 
 export const floatingIpRecord = z.strictObject({
-  ...projectAndRegion,
-  id: uuid,
+  ...projectAndRegion(),
+  id: uuid(),
   floating_ip_address: z.string(),
   fixed_ip_address: z.string().nullable(),
   port_id: z.string().nullable(),

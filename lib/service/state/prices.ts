@@ -13,7 +13,7 @@ const percent = z.number().min(0).max(100);
 export const priceListRecord = z.strictObject({
   region_id: z.int(),
   region: z.string(),
-  starts_at: timestamp.nullable().default(null),
+  starts_at: timestamp().nullable().default(null),
   currency_code: z.enum(CURRENCIES).nullable(),
   price_status: z.enum(PRICE_STATUSES),
   tax_percent: percent,
@@ -44,7 +44,7 @@ const { region_id, region: _, starts_at: __, ...amounts } = priceListRecord.shap
 export const priceChangeSchema = z.strictObject({
   region_id,
   /** Beginning of the list; absent for the one in force. */
-  starts_at: timestamp.nullable().optional(),
+  starts_at: timestamp().nullable().optional(),
   ...z.strictObject(amounts).partial().shape,
 });
 
@@ -57,7 +57,7 @@ const parts = {
 
 /** The priced parts of a Kubernetes cluster. */
 export const k8sClusterRecord = z.strictObject({
-  ...projectAndRegion,
+  ...projectAndRegion(),
   name: z.string(),
   /** Flavor of each node. */
   nodes: z.array(z.string()),
@@ -68,8 +68,8 @@ export type K8sClusterRecord = z.output<typeof k8sClusterRecord>;
 
 /** The priced parts of one server of a GPU cluster. */
 export const gpuClusterRecord = z.strictObject({
-  ...projectAndRegion,
-  server_id: uuid,
+  ...projectAndRegion(),
+  server_id: uuid(),
   name: z.string(),
   flavor: z.string(),
   ...parts,

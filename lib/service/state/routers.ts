@@ -3,7 +3,7 @@ import { routerSchema } from "../../contract/routers.ts";
 import { projectAndRegion, uuid } from "../../contract/values.ts";
 import { lock, PROJECT_A, REGION_NAMES, SUBNET_OF_ROUTER } from "./fields.ts";
 
-const ipAssignment = z.strictObject({ ip_address: z.string(), subnet_id: uuid });
+const ipAssignment = z.strictObject({ ip_address: z.string(), subnet_id: uuid() });
 
 /** MAC address of a port: the prefix of OpenStack and the last digits of the port's id. */
 export const macAddressOf = (portId: string): string =>
@@ -12,24 +12,24 @@ export const macAddressOf = (portId: string): string =>
 /** Interface of a router. Adds the MAC address, which an earlier version did not store. */
 const routerInterface = z
   .strictObject({
-    port_id: uuid,
-    network_id: uuid,
+    port_id: uuid(),
+    network_id: uuid(),
     ip_assignments: z.array(ipAssignment),
     mac_address: z.string().optional(),
   })
   .transform((port) => ({ ...port, mac_address: port.mac_address ?? macAddressOf(port.port_id) }));
 
-export const routerRecord = routerSchema
+export const routerRecord = routerSchema()
   .extend({
-    ...projectAndRegion,
-    id: uuid,
+    ...projectAndRegion(),
+    id: uuid(),
     region: z.string(),
     status: z.string(),
     distributed: z.boolean(),
     interfaces: z.array(routerInterface),
     external_gateway_info: z
       .strictObject({
-        network_id: uuid,
+        network_id: uuid(),
         enable_snat: z.boolean(),
         external_fixed_ips: z.array(ipAssignment),
       })

@@ -14,16 +14,16 @@ const workSchema = z.discriminatedUnion("kind", [
     kind: z.literal("update-container"),
     container_name: z.string(),
     // An earlier version accepted any variable names and values.
-    update: containerUpdateSchema.extend({
+    update: containerUpdateSchema().extend({
       envs: z.record(z.string(), z.string()).nullable().optional(),
     }),
   }),
   z.strictObject({
     kind: z.literal("update-pool"),
     pool_id: z.string(),
-    update: poolUpdateSchema.extend({ healthmonitor: storedMonitor.nullable().optional() }),
+    update: poolUpdateSchema().extend({ healthmonitor: storedMonitor.nullable().optional() }),
   }),
-  z.strictObject({ kind: z.literal("create-router"), router: routerCreateSchema }),
+  z.strictObject({ kind: z.literal("create-router"), router: routerCreateSchema() }),
 ]);
 
 export type Work = z.output<typeof workSchema>;
@@ -45,13 +45,13 @@ const text = z.string().nullable().default(null);
  * The published task record and its `plan`, which responses never contain. A running task without a plan never
  * ends.
  */
-export const taskRecord = taskSchema
+export const taskRecord = taskSchema()
   .extend({
-    ...projectAndRegion,
-    id: textId,
+    ...projectAndRegion(),
+    id: textId(),
     task_type: z.string(),
     state: z.enum(TASK_STATES),
-    created_on: timestamp,
+    created_on: timestamp(),
     updated_on: text,
     finished_on: text,
     error: text,

@@ -1,9 +1,9 @@
 import { createShards } from "../../../lib/engine/shards.ts";
-import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
 import { awsLimitsOf } from "../../../lib/local/aws-limits.ts";
 import { openCloud } from "../../../lib/local/cloud.ts";
 import { createMemoryStore } from "../../../lib/local/durable-store.ts";
 import { createLedgerLimits } from "../../../lib/local/dynamodb-limits.ts";
+import { LOCAL_SENDER } from "../../../lib/local/local-sender.ts";
 import type { FunctionName } from "../../../lib/platform/deployment.ts";
 import { periodMsOf } from "../../../lib/platform/deployment.ts";
 import type { BusEntry } from "../../../lib/platform/ports/bus.ts";

@@ -1,6 +1,6 @@
 import type { Context, SQSEvent } from "aws-lambda";
-import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
 import { createImmortalMachine, type Machine } from "../../../lib/local/lambda.ts";
+import { LOCAL_SENDER } from "../../../lib/local/local-sender.ts";
 import {
   ATTEMPT_LEASE_MS,
   ATTEMPT_TIMEOUT_MS,

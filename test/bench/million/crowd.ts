@@ -2,7 +2,7 @@ import { listTasks } from "../../../lib/contract/tasks.ts";
 import { type Command, commandKey, commands } from "../../../lib/engine/command.ts";
 import { lanes } from "../../../lib/engine/lane.ts";
 import { FIRST_CHECK_MS, type Task, taskKey, tasks } from "../../../lib/engine/task.ts";
-import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
+import { LOCAL_SENDER } from "../../../lib/local/local-sender.ts";
 import type { Ledger, LedgerItem } from "../../../lib/platform/ports/ledger.ts";
 
 /**

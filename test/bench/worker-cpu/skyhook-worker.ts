@@ -1,7 +1,7 @@
 import { composeCommands, deployed } from "../../../functions/compose.ts";
 import { commandSettingsSchema } from "../../../functions/settings.ts";
 import { sealRequest } from "../../../lib/engine/queue-message.ts";
-import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
+import { LOCAL_SENDER } from "../../../lib/local/local-sender.ts";
 import type { EventBus } from "../../../lib/platform/ports/bus.ts";
 import { createRunCommands } from "../../../lib/skyhook.ts";
 import { PLACE, requestOf } from "../../support/requests.ts";

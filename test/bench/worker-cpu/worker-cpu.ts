@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
+import { LOCAL_SENDER } from "../../../lib/local/local-sender.ts";
 import { ATTEMPT_TIMEOUT_MS } from "../../../lib/platform/deployment.ts";
 import { BATCH_SIZE, type Part, resultSchema } from "./worker.ts";
 

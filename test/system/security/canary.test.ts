@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fingerprintOf } from "../../../lib/engine/request.ts";
+import { fingerprintOf } from "../../../lib/engine/fingerprint.ts";
 import { eventsIn, startSkyhook } from "../../support/skyhook-process.ts";
 import { CANARIES, canariesBelow, canariesIn, filesWith } from "./canaries.ts";
 import { type CanaryRun, runWithCanaries } from "./canary-run.ts";

@@ -4,7 +4,8 @@ import {
   aiTasksViewSchema,
   viewAiTasks,
 } from "../../../lib/admin/ai-tasks-view.ts";
-import { listCommands, listQuerySchema } from "../../../lib/admin/list.ts";
+import { listCommands } from "../../../lib/admin/list.ts";
+import { listQuerySchema } from "../../../lib/admin/list-query.ts";
 import { eventOfAiTask } from "../../../lib/jobs/ai-tasks/ai-task.ts";
 import { json } from "../../support/provider.ts";
 import { aiTask, aiTasksOf, idOf } from "../jobs/ai-tasks/ai-provider.ts";

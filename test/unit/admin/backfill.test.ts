@@ -5,7 +5,8 @@ import {
   type BackfillProgress,
   backfillList,
 } from "../../../lib/admin/backfill.ts";
-import { listCommands, listQuerySchema } from "../../../lib/admin/list.ts";
+import { listCommands } from "../../../lib/admin/list.ts";
+import { listQuerySchema } from "../../../lib/admin/list-query.ts";
 import { commandKey, commands } from "../../../lib/engine/command.ts";
 import { recordRejection } from "../../../lib/engine/rejection.ts";
 import { createCapacityMeter } from "../../../lib/platform/aws/capacity-meter.ts";

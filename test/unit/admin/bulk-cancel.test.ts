@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type BulkPage, cancelMatching, previewCancel } from "../../../lib/admin/bulk-cancel.ts";
-import { boundedQuerySchema, bulkQuerySchema } from "../../../lib/admin/list.ts";
+import { boundedQuerySchema, bulkQuerySchema } from "../../../lib/admin/list-query.ts";
 import { cancelCommand } from "../../../lib/admin/operator-actions.ts";
 import { type Command, commandKey, commands } from "../../../lib/engine/command.ts";
 import { recordRejection } from "../../../lib/engine/rejection.ts";

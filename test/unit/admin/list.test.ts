@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ListQuery, listCommands, listQuerySchema } from "../../../lib/admin/list.ts";
+import { listCommands } from "../../../lib/admin/list.ts";
+import { type ListQuery, listQuerySchema } from "../../../lib/admin/list-query.ts";
 import { type Command, commandKey, commands } from "../../../lib/engine/command.ts";
 import { recordRejection } from "../../../lib/engine/rejection.ts";
 import type { Ledger } from "../../../lib/platform/ports/ledger.ts";

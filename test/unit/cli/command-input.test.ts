@@ -7,6 +7,8 @@ import { updateContainer } from "../../../lib/contract/containers.ts";
 import { resumeInstance } from "../../../lib/contract/instances.ts";
 import { removePolicyVolumes, updatePolicy } from "../../../lib/contract/lifecycle-policies.ts";
 import type { Mutation } from "../../../lib/contract/operation.ts";
+import { fieldsOf } from "../../../lib/contract/operation-fields.ts";
+import { COMMANDED, READS } from "../../../lib/contract/operations.ts";
 import { updateStorageEvent } from "../../../lib/contract/storage-events.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "skyhook-input-"));
@@ -31,6 +33,15 @@ const ofFlags = (operation: Mutation, given: Readonly<Record<string, string>>) =
   requestData(operation, { flags: flagsFor(operation, given) });
 
 describe("the flags of an operation", () => {
+  it.each([...COMMANDED, ...READS].map((operation) => [operation.id, operation] as const))(
+    "of %s are its top-level fields with their types and rules",
+    (_, operation) => {
+      const fields = fieldsOf(operation).filter(({ name }) => !/[.[]/.test(name));
+
+      expect(flagsOf(operation).map(({ field }) => field())).toEqual(fields);
+    },
+  );
+
   it("are its top-level fields, with hyphens", () => {
     expect(flagsOf(updateStorageEvent).map(({ flag }) => flag)).toEqual([
       "client-id",

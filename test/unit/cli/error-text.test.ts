@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import { ExitError, programEnd } from "../../../lib/cli/exit-code.ts";
+import { ExitError } from "../../../lib/cli/exit-code.ts";
+import { programEnd } from "../../../lib/cli/program-end.ts";
 import { DataDirectoryError } from "../../../lib/local/data-directory.ts";
 import { SettingsError } from "../../../lib/platform/lambda/settings.ts";
 

@@ -1,10 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { Command } from "commander";
 import fc from "fast-check";
-import { afterAll, describe, expect, it, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
 import {
   type CommandLine,
   commandLine,
@@ -164,14 +167,20 @@ describe("the command line of a form", () => {
 });
 
 describe("the whole command line of a form", () => {
+  const posted: unknown[] = [];
+  const running = createServer(async (request, response) => {
+    posted.push(await json(request));
+    response.writeHead(202).end("{}");
+  });
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => running.listen(0, "127.0.0.1", resolve));
+  });
+  afterAll(() => running.close());
+  const endpoint = () => `http://127.0.0.1:${(running.address() as AddressInfo).port}`;
+
   /** The detail that `skyhook send` posts to a running Skyhook. */
   const sentBy = async (line: CommandLine): Promise<unknown> => {
-    const posted: unknown[] = [];
-    const answer = async (_url: URL, init: { body: string }) => {
-      posted.push(JSON.parse(init.body));
-      return Response.json({}, { status: 202 });
-    };
-    vi.stubGlobal("fetch", answer);
+    posted.length = 0;
     vi.spyOn(process.stdout, "write").mockReturnValue(true);
     vi.spyOn(process.stderr, "write").mockReturnValue(true);
     const send = new Command().exitOverride();
@@ -180,7 +189,6 @@ describe("the whole command line of a form", () => {
     await send
       .parseAsync([operation, ...wordsOf(line), "--no-wait"], { from: "user" })
       .finally(() => {
-        vi.unstubAllGlobals();
         vi.restoreAllMocks();
         process.exitCode = 0;
       });
@@ -207,7 +215,7 @@ describe("the whole command line of a form", () => {
       const { commandId, ...common } = COMMON;
       const example = OPERATION_EXAMPLES[id];
 
-      const line = commandLine(formOf(id), { ...example, ...COMMON }, "http://127.0.0.1:5000");
+      const line = commandLine(formOf(id), { ...example, ...COMMON }, endpoint());
       const sent = await sentBy(line);
 
       expect(sent).toMatchObject({

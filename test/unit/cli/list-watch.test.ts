@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type ListPage, type ListRow, listQuerySchema } from "../../../lib/admin/list.ts";
+import { type ListPage, type ListRow, listQuerySchema } from "../../../lib/admin/list-query.ts";
 import { EXIT, ExitError } from "../../../lib/cli/exit-code.ts";
 import { type ListCheck, watchList } from "../../../lib/cli/list-watch.ts";
 import type { Clock } from "../../../lib/platform/ports/clock.ts";

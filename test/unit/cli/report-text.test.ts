@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { reportText } from "../../../lib/cli/commands/status.ts";
-import type { CommandState } from "../../../lib/cli/request-state.ts";
+import type { CommandState } from "../../../lib/cli/request-schema.ts";
 
 const commandState = (fields: Partial<CommandState>): CommandState => ({
   kind: "command",

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import type { CommandState, RequestState } from "../../../lib/cli/request-state.ts";
+import type { CommandState, RequestState } from "../../../lib/cli/request-schema.ts";
 import { exitCodeOf, stateText } from "../../../lib/cli/request-state.ts";
 
 const commandState = (fields: Partial<CommandState>): RequestState => ({

@@ -1,46 +1,68 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import { runVerb } from "../../support/in-process-verb.ts";
 import { runSkyhook } from "../../support/skyhook-process.ts";
 
 const PROGRAM = new URL("../../../dist/skyhook.mjs", import.meta.url);
 
-/** The packages that a file of the built program and its static imports load. */
-const packagesOf = (file: URL, seen = new Set<string>()): ReadonlySet<string> => {
+/** What a file of the built program and its static imports load: packages, and sources of files in the bundle. */
+const loadedBy = (file: URL, seen = new Set<string>()): ReadonlySet<string> => {
   if (seen.has(file.href)) return seen;
   seen.add(file.href);
-  const imports = readFileSync(file, "utf8").matchAll(
-    /^(?:import|export|\} from) ?.*?"([^"]+)";$/gm,
-  );
+  const map: unknown = JSON.parse(readFileSync(new URL(`${file.href}.map`), "utf8"));
+  for (const source of sourcesSchema.parse(map).sources) {
+    seen.add(source.replace(/^(?:\.\.\/)+(?:node_modules\/)?/, ""));
+  }
+  const imports = readFileSync(file, "utf8").matchAll(/(?:\bfrom|\bimport)\s*"([^"]+)"/g);
   for (const [, name = ""] of imports) {
-    if (name.startsWith(".")) packagesOf(new URL(name, file), seen);
+    if (name.startsWith(".")) loadedBy(new URL(name, file), seen);
     else seen.add(name);
   }
   return seen;
 };
 
+const sourcesSchema = z.object({ sources: z.array(z.string()) });
+
 /** The modules of the verbs in the built program, by name. */
-const verbModules = [
-  ...readFileSync(PROGRAM, "utf8").matchAll(/import\("(\.\/skyhook\/([\w-]+)-\w+\.mjs)"\)/g),
-].map(([, path = "", name = ""]) => [name, new URL(path, PROGRAM)] as const);
+const verbModules = new Map(
+  [...readFileSync(PROGRAM, "utf8").matchAll(/import\("(\.\/skyhook\/([\w-]+)-\w+\.mjs)"\)/g)].map(
+    ([, path = "", name = ""]) => [name, new URL(path, PROGRAM)] as const,
+  ),
+);
+
+const matching = (loaded: ReadonlySet<string>, pattern: RegExp): readonly string[] =>
+  [...loaded].filter((each) => pattern.test(each));
 
 const SLOW = /^(level|hono|@hono|@aws-sdk|memory-level)/;
 
 describe("the command line", () => {
   it("loads no database, server or AWS SDK before a verb runs", () => {
-    expect(verbModules.map(([name]) => name)).toContain("send");
-    for (const [name, module] of [["main", PROGRAM] as const, ...verbModules]) {
-      const slow = [...packagesOf(module)].filter((each) => SLOW.test(each));
-      expect({ name, slow }).toEqual({ name, slow: [] });
+    expect([...verbModules.keys()]).toContain("send");
+    for (const [name, module] of new Map([["main", PROGRAM], ...verbModules])) {
+      expect({ name, slow: matching(loadedBy(module), SLOW) }).toEqual({ name, slow: [] });
     }
   });
 
-  it("loads no schema of the interface and no YAML for the help", () => {
-    const packages = packagesOf(PROGRAM);
+  it("loads no schema and no YAML for the help", () => {
+    const loaded = loadedBy(PROGRAM);
 
-    expect(packages).toContain("commander");
-    expect(packages).not.toContain("yaml");
-    expect(packages).not.toContain("lossless-json");
+    expect(matching(loaded, /^commander\//)).not.toEqual([]);
+    expect(matching(loaded, /^(zod|yaml|lossless-json)(\/|$)|^lib\/(contract|engine)\//)).toEqual(
+      [],
+    );
+  });
+
+  it.each([
+    ["list", /^lib\/(engine|ledger|jobs|provider|events|console|service)\/|^node:crypto$/],
+    ["send", /^lib\/(ledger|jobs|console|service|admin\/answers)|^node:crypto$/],
+  ])("loads for %s only what it needs", (name, pattern) => {
+    const module = verbModules.get(name);
+    if (!module) throw new Error(`no verb ${name}`);
+
+    const loaded = loadedBy(module);
+    expect(loaded).toContain(`lib/cli/commands/${name}.ts`);
+    expect(matching(loaded, pattern)).toEqual([]);
   });
 
   it("lists each verb with the arguments that the verb declares", async () => {

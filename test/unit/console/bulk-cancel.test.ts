@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { bulkPageSchema } from "../../../lib/admin/bulk-cancel.ts";
 import { type Command, commandKey, commands } from "../../../lib/engine/command.ts";
-import { LOCAL_SENDER } from "../../../lib/local/aws-events.ts";
+import { LOCAL_SENDER } from "../../../lib/local/local-sender.ts";
 import { commandOf } from "../../support/commands.ts";
 import { useLocalConsole } from "./use-local-console.ts";
 

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { updateContainer } from "../../../lib/contract/containers.ts";
 import { createStorageEvent, updateStorageEvent } from "../../../lib/contract/storage-events.ts";
 import * as machine from "../../../lib/engine/lane.ts";
-import { groupIdOf, laneIdOf } from "../../../lib/engine/lane.ts";
+import { groupIdOf } from "../../../lib/engine/lane.ts";
+import { laneIdOf } from "../../../lib/engine/request.ts";
 
 type Lane = machine.Lane;
 

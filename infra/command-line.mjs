@@ -1,0 +1,93 @@
+/**
+ * Options of esbuild for the `skyhook` command. A call takes about as long as its modules take to load, so its bundle
+ * has the packages that most verbs need: zod loads from a bundle in a fifth of the time.
+ */
+import { readFile } from "node:fs/promises";
+import { BASE } from "./bundling.mjs";
+
+/** Packages of the verbs that answer at once. */
+export const QUICK = new Set([
+  "commander",
+  "lossless-json",
+  "picocolors",
+  "string-width",
+  "uuid",
+  "wrap-ansi",
+  "zod",
+]);
+
+const isOurs = (file) => !/[\\/]node_modules[\\/]/.test(file);
+const packageOf = (path) => /^(?:@[^/]+\/)?[^/]+/.exec(path)[0];
+
+/** Leaves packages out of a bundle, which is the faster build, except the quick ones with all that they import. */
+export const quickPackagesOnly = {
+  name: "quick-packages-only",
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
+      const staysOut = kind !== "entry-point" && isOurs(importer) && !QUICK.has(packageOf(path));
+      return staysOut ? { path, external: true } : undefined;
+    });
+  },
+};
+
+const SEGMENTER = "const segmenter = new Intl.Segmenter();";
+const SEGMENTER_WHEN_USED = `let made;
+const segmenter = { segment: (text) => (made ??= new Intl.Segmenter()).segment(text) };`;
+
+/** commander is CommonJS, and an ES module has no `require` for the modules of Node. */
+const REQUIRES_NODE = /\brequire\((?=['"]node:)/g;
+
+/** Only for verbs that are programs of their own; `skyhook` has none. */
+const CHILD_PROCESS = "require('node:child_process')";
+const CHILD_PROCESS_WHEN_USED =
+  "{ get spawn() { return globalThis.process.getBuiltinModule('node:child_process').spawn; } }";
+
+const HASHES = "import { createHash } from 'node:crypto';";
+const HASHES_WHEN_USED =
+  'const createHash = (name) => process.getBuiltinModule("node:crypto").createHash(name);';
+
+const CHANGES = [
+  {
+    filter: /[\\/]commander[\\/]lib[\\/]command\.js$/,
+    change: (source) =>
+      source
+        .replace(CHILD_PROCESS, CHILD_PROCESS_WHEN_USED)
+        .replace(REQUIRES_NODE, "globalThis.process.getBuiltinModule("),
+  },
+  {
+    // Names from hashes share a chunk with random ids, which nearly every verb needs.
+    filter: /[\\/]uuid[\\/]dist-node[\\/]sha1\.js$/,
+    change: (source) => source.replace(HASHES, HASHES_WHEN_USED),
+  },
+  {
+    // Creating a segmenter takes 11 ms of CPU time, and `lib/cli/text-width.ts` seldom needs one.
+    filter: /[\\/]string-width[\\/]index\.js$/,
+    change: (source) => source.replace(SEGMENTER, SEGMENTER_WHEN_USED),
+  },
+];
+
+/** Changes the packages above for a bundle that loads fast. */
+const quickPackages = {
+  name: "quick-packages",
+  setup({ onLoad }) {
+    for (const { filter, change } of CHANGES) {
+      onLoad({ filter }, async ({ path }) => {
+        const source = await readFile(path, "utf8");
+        const contents = change(source);
+        const errors = contents === source ? [{ text: `${path}: nothing to change` }] : [];
+        return { contents, loader: "js", errors };
+      });
+    }
+  },
+};
+
+/** Options for the command line, and for what shares chunks with it. */
+export const COMMAND_LINE = {
+  ...BASE,
+  outExtension: { ".js": ".mjs" },
+  splitting: true,
+  // Names stay, for stack traces.
+  minifySyntax: true,
+  minifyWhitespace: true,
+  plugins: [quickPackages],
+};

@@ -1,0 +1,35 @@
+import * as z from "zod";
+import { SettingsError } from "../platform/lambda/settings.ts";
+import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
+import { problemLines } from "./render.ts";
+
+/** The text of an error for the user, and the exit status for scripts. */
+interface ProgramEnd {
+  readonly exitCode: ExitCode;
+  readonly text: string;
+}
+
+const portErrorSchema = z.looseObject({ code: z.string(), port: z.number() });
+
+const PORT_TROUBLE: Readonly<Record<string, string>> = {
+  EADDRINUSE: "is in use by another program",
+  EACCES: "is not permitted for this user",
+};
+
+/** Turns any error into the text and the exit status that end the program. */
+export const programEnd = async (error: unknown): Promise<ProgramEnd> => {
+  if (error instanceof ExitError) return { exitCode: error.exitCode, text: error.message };
+  if (error instanceof SettingsError) {
+    const lines = problemLines(error.problems);
+    return { exitCode: EXIT.refused, text: ["wrong settings:", ...lines].join("\n") };
+  }
+  const { DataDirectoryError } = await import("../local/data-directory.ts");
+  if (error instanceof DataDirectoryError) return { exitCode: EXIT.refused, text: error.message };
+  const { code = "", port } = portErrorSchema.safeParse(error).data ?? {};
+  const trouble = PORT_TROUBLE[code];
+  if (trouble !== undefined) {
+    const text = `port ${port} ${trouble}; choose another port, or omit the option to get a free one`;
+    return { exitCode: EXIT.refused, text };
+  }
+  return { exitCode: EXIT.failed, text: error instanceof Error ? error.message : String(error) };
+};

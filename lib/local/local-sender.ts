@@ -1,0 +1,2 @@
+/** AWS account of a local run. */
+export const LOCAL_SENDER = "000000000000";
