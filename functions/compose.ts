@@ -7,6 +7,8 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { SSMClient } from "@aws-sdk/client-ssm";
 import type { Context } from "aws-lambda";
 import type * as z from "zod";
+import { readRequest } from "../lib/engine/read-request.ts";
+import type { RequestContext } from "../lib/engine/request.ts";
 import { createShards } from "../lib/engine/shards.ts";
 import { createAwsClient } from "../lib/platform/aws/aws-client.ts";
 import { createDynamodbLedger } from "../lib/platform/aws/dynamodb-ledger.ts";
@@ -34,16 +36,24 @@ import type {
 
 type Handler<E, R> = (event: E, context: Context) => Promise<R>;
 
+/** Longest start-up in Lambda's init phase, which may take 10 s; the first call waits for the rest. */
+const INIT_MS = 5_000;
+
 /**
- * Makes the handler of a deployed function. The first invocation reads the settings from the environment
- * and composes the function. If that fails, the invocation fails, and the next one tries again.
+ * Makes the handler of a deployed function. Reads the settings from the environment and composes the function in
+ * Lambda's init phase, which has the CPU time of a whole core. If that fails, the first call tries again, and each
+ * call after it until one succeeds.
  */
-export const deployed = <S extends z.ZodType, E, R>(
+export const deployed = async <S extends z.ZodType, E, R>(
   settings: S,
   compose: (settings: z.output<S>) => Handler<E, R> | Promise<Handler<E, R>>,
-): Handler<E, R> => {
+): Promise<Handler<E, R>> => {
   const start = once(async () => compose(readEnvironment(settings, process.env)));
-  return async (event, context) => (await start())(event, context);
+  const started = start().catch(() => undefined);
+  const ended = new AbortController();
+  await Promise.race([started, createSystemClock().sleep(INIT_MS, ended.signal)]);
+  ended.abort();
+  return async (event, context) => ((await started) ?? (await start()))(event, context);
 };
 
 /**
@@ -117,12 +127,23 @@ export const createQueue = (
   client: SQSClient = createAwsClient(SQSClient),
 ) => createSqsCommandQueue({ client, queueUrl });
 
+/**
+ * Does in the init phase what the first command would do: zod compiles the schemas of a request when it first parses
+ * one, and the first `Request` of a process loads the code of `fetch`.
+ */
+const warmUp = (context: RequestContext): void => {
+  readRequest({}, context);
+  new Request("http://localhost");
+};
+
 /** Ports and config of run-commands and poll-tasks, which both advance commands. */
 export const composeCommands = async (settings: CommandSettings) => {
   const accounts = readAccounts(settings);
   const shards = createShards(settings.DUE_SHARDS);
   const ports = withAccounts(createPorts(settings, shards), accounts, settings);
   const client = createAwsClient(SQSClient);
+  const requestConfig = await requestConfigOf(settings, accounts, ports);
+  warmUp({ ...requestConfig, sender: settings.OWN_SENDER });
   return {
     ports: {
       ...ports,
@@ -130,7 +151,7 @@ export const composeCommands = async (settings: CommandSettings) => {
       waker: createSqsWaker({ client, queueUrl: settings.WAKE_QUEUE_URL, clock: ports.clock }),
     },
     config: {
-      ...(await requestConfigOf(settings, accounts, ports)),
+      ...requestConfig,
       runner: ports.random.uuid(),
       leaseMs: ATTEMPT_LEASE_MS,
       attemptTimeoutMs: settings.ATTEMPT_TIMEOUT_MS,

@@ -151,6 +151,11 @@ const buildLoadBundles = async (folder) => {
       outfile: join(folder, "floors", basename(dirname(file)), "handler.mjs"),
     });
   }
+  await build({
+    ...FOR_LAMBDA,
+    entryPoints: { handler: "test/bench/cold-start/clients-alone.ts" },
+    outdir: join(folder, "clients-alone"),
+  });
   mkdirSync(join(folder, "bare"), { recursive: true });
   writeFileSync(join(folder, "bare", "handler.mjs"), "export const handler = async () => {};\n");
 };
@@ -176,6 +181,8 @@ const buildBench = async () => {
       "load-times",
       "load-once",
       "command-line",
+      "cold-start/cold-start",
+      "cold-start/first-call",
       "console",
       "local-run",
     ].map((name) => `test/bench/${name}.ts`),

@@ -12,7 +12,7 @@ import {
 import { intakeSettingsSchema } from "../settings.ts";
 
 /** Authorises events and enqueues commands. */
-export const handler = deployed(intakeSettingsSchema, async (settings) => {
+export const handler = await deployed(intakeSettingsSchema, async (settings) => {
   const { LAMBDA_TASK_ROOT, REACTIONS_FILE, EVENT_SOURCE: eventSource } = settings;
   const ports = createPorts(settings);
   const accounts = readAccounts(settings);

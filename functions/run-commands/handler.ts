@@ -3,7 +3,7 @@ import { composeCommands, deployed } from "../compose.ts";
 import { commandSettingsSchema } from "../settings.ts";
 
 /** Runs commands from the FIFO queue. */
-export const handler = deployed(commandSettingsSchema, async (settings) => {
+export const handler = await deployed(commandSettingsSchema, async (settings) => {
   const { ports, config } = await composeCommands(settings);
   return createRunCommands(ports, config);
 });

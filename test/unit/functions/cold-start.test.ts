@@ -93,10 +93,10 @@ describe.each(FUNCTIONS)("$name in a new sandbox", ({ name, invoke }) => {
     process.env = environment;
   });
 
-  it("reads no settings during its import", async () => {
+  it("reads its settings during its import, which a failure does not fail", async () => {
     await import(`../../../functions/${name}/handler.ts`);
 
-    expect(read).toEqual([]);
+    expect(read).toEqual(["all of it"]);
   });
 
   it("fails with one message that names every missing setting, and tries again in the next call", async () => {
@@ -106,6 +106,6 @@ describe.each(FUNCTIONS)("$name in a new sandbox", ({ name, invoke }) => {
     await expect(invoke()).rejects.toThrow(message);
     await expect(invoke()).rejects.toThrow(message);
 
-    expect(read).toEqual(["all of it", "all of it"]);
+    expect(read).toEqual(Array(3).fill("all of it"));
   });
 });
