@@ -17,7 +17,7 @@ const bus: EventBus = {
   },
 };
 
-const handler = deployed(commandSettingsSchema, async (settings) => {
+const handler = await deployed(commandSettingsSchema, async (settings) => {
   const { ports, config } = await composeCommands(settings);
   return createRunCommands({ ...ports, bus }, config);
 });
