@@ -39,7 +39,7 @@ const accountNames = (count: number): readonly string[] => {
 };
 
 /**
- * The ledger of a stage on which the crowds' commands are under way. Items that nobody has changed are computed when
+ * The ledger of a stage on which the crowds' commands are under way. Items without a change are computed when
  * they are read, so the memory that is used is that of the pollers.
  */
 const createCrowdLedger = (crowds: readonly Crowd[], now: () => number): Ledger => {
