@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { lazy } from "./lazy.ts";
-import { withSchemas } from "./operation.ts";
+import { type Read, withSchemas } from "./operation.ts";
 import { amount, CURRENCIES, PRICE_STATUSES, percentage } from "./prices.ts";
 import {
   ipAddress,
@@ -163,7 +163,13 @@ const responseSchema = lazy(() =>
 );
 
 /** A read, although its method is POST: it changes nothing, so a client may repeat it at any time. */
-export const previewInstancePrice = withSchemas(
+export const previewInstancePrice: Read<
+  "preview-instance-price",
+  ReturnType<typeof paramsSchema>,
+  ReturnType<typeof nothing>,
+  ReturnType<typeof previewSchema>,
+  ReturnType<typeof responseSchema>
+> = withSchemas(
   {
     kind: "read",
     id: "preview-instance-price",
@@ -174,7 +180,7 @@ export const previewInstancePrice = withSchemas(
     path: "/cloud/v2/pricing/{project_id}/{region_id}/instances",
     successStatus: 200,
     hasPrices: true,
-  } as const,
+  },
   () => ({
     params: paramsSchema(),
     query: nothing(),
