@@ -263,7 +263,10 @@ export const runWithCanaries = async (
   }
   const paths = Object.keys(REQUESTS).flatMap((id) => [id, `${id}?event=event-${id}`]);
   let whileOpen = "";
-  for (let ms = KEY_REFUSED_FOR_MS; !program.stdout().includes("AccountKeyRefused"); ms *= 2) {
+  // On a busy machine the command may end before the console has shown it.
+  const isSeen = () =>
+    program.stdout().includes("AccountKeyRefused") && whileOpen.includes('"request":{');
+  for (let ms = KEY_REFUSED_FOR_MS; !isSeen(); ms *= 2) {
     const id = `key-refused-${ms}`;
     const deadline = new Date(Date.now() + ms).toISOString();
     await send(id, container("my-container", SECRETS, { account: "refused", deadline }));

@@ -123,7 +123,6 @@ describe("a config file that exceeds a limit is reported:", () => {
     ["many anchors", Array.from({ length: 20_000 }, (_, at) => `k${at}: &k${at} 0\n`).join("")],
     ["one long key", `? ${"x".repeat(400_000)}\n: 1\n`],
     ["a long number", `accounts: ${"9".repeat(400_000)}\n`],
-    ["megabytes", "# \n".repeat(MEGABYTES)],
   ] as const;
 
   test.each(
@@ -132,6 +131,12 @@ describe("a config file that exceeds a limit is reported:", () => {
     ),
   )("%s in %s", (_what, _file, read, text) => {
     expect(read(text).kind).toBe("invalid");
+  });
+
+  test.each(Object.entries(READERS))("the size of a file of megabytes in %s", (_file, read) => {
+    const problem = { path: "", rule: "the file is larger than 500000 bytes" };
+
+    expect(read("# \n".repeat(MEGABYTES))).toMatchObject({ problems: [problem] });
   });
 });
 
