@@ -30,6 +30,12 @@ import type { Provider } from "./provider.ts";
 /** A request for run-commands, which no scenario limits. */
 const UNLIMITED = 1_000_000;
 
+/**
+ * Steps that a held call takes at most. Without them all machines call in step, and their writes of one rate limit
+ * conflict more often than the ledger tries again.
+ */
+const HELD_STEPS = 8;
+
 const countedNowhere: Metrics = { count: () => {}, measure: () => {} };
 
 /** Time that an invocation took, ms. */
@@ -110,6 +116,8 @@ export const startMeteredMachine = (
     const durationMs = CALL_MS[kind];
     if (hold.isOn) invocation.heldMs += durationMs;
     const halfMs = hold.isOn ? 0 : durationMs / 2;
+    const steps = hold.isOn ? Math.floor(random.fraction() * HELD_STEPS) : 0;
+    for (let step = 0; step < steps; step += 1) await pass(0, undefined);
     await pass(halfMs, undefined);
     try {
       return await work();

@@ -43,12 +43,11 @@ const SCENARIOS: Readonly<Record<string, readonly [scenario: Scenario, bounds: B
   "50 tasks that begin at one instant": [
     scenarioOf.together(50, 20),
     {
-      // One more than before fewer calls moved the checks to other instants.
-      providerRequests: 37,
-      wruPerCommand: 14.6,
+      providerRequests: 35,
+      wruPerCommand: 14,
       indexWruPerCommand: 4,
       listIndexWruPerCommand: 1,
-      rruPerCommand: 8.31,
+      rruPerCommand: 7.73,
       publishesPerCommand: 3,
     },
   ],
