@@ -23,7 +23,7 @@ describe("skyhook cost", () => {
     expect(JSON.parse(stdout)).toMatchObject({
       commands: 1_000_000,
       taskSeconds: 0,
-      dollars: { commands: 15.51, following: 0, idle: 0.92, total: 16.43 },
+      dollars: { commands: 15.26, following: 0, idle: 0.92, total: 16.18 },
       units: { commands: { tableWrites: 9_000_000 } },
     });
     expect(stderr).toBe("");
