@@ -151,7 +151,7 @@ export const isWatchedByTask = ({ tasks }: EndedState): boolean =>
   tasks.length > 0 && tasks.every(({ end }) => end !== undefined);
 
 /**
- * A command whose tasks all have items has no due time of its own, which saves the two units of a move: the item of
+ * A command has no due time of its own once all its tasks have items, which saves the two units of a move: the item of
  * each open task is due until the command has its end, and its check at the deadline expires the command.
  */
 const dueAt = ({ state, deadline, resolution }: Command): number | undefined => {

@@ -123,7 +123,7 @@ export const checkEntry = async (
   return { kind: "waits", nextCheckAt };
 };
 
-/** Ends a command whose deadline has passed. @returns whether it has; false if another writer was faster */
+/** Ends a command after its deadline. @returns whether it has; false if another writer was faster */
 export const expireCommand = async (
   deps: CommandDeps,
   stored: Stored<Command>,

@@ -44,7 +44,7 @@ export const openTask = (entry: DueEntry, item: Stored<Task>): OpenTask => {
   return { ...{ entry, id, recordedAt, item }, isBeside: isBeside(task), ...notChecked };
 };
 
-/** The task of a due entry whose item has not been read; undefined where the item has to be read. */
+/** The task as its due entry shows it; undefined where the item has to be read. */
 export const unreadTask = (entry: DueEntry): OpenTask | undefined => {
   const parts = splitTaskKey(entry.key.slice(tasks.itemKey("").length));
   return (
