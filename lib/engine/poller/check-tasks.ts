@@ -296,8 +296,10 @@ const checkOpenTasks = async (
     });
   const own = tasksOf(memory, name);
   const now = deps.clock.now();
-  // At its deadline a task is given up, whatever the provider would answer.
-  const wanted = open.filter(({ item }) => !item || item.value.deadline > now);
+  // At its deadline a task is given up, whatever the provider answers to another command that waits for it.
+  const isOverdue = ({ item }: OpenTask): boolean =>
+    item !== undefined && item.value.deadline <= now;
+  const wanted = open.filter((each) => !isOverdue(each));
   // Without an account no task can be read, and the tasks stay open until their deadline.
   const seen =
     account && wanted.length > 0
@@ -309,7 +311,9 @@ const checkOpenTasks = async (
   const limit = pLimit(MAX_AT_ONCE);
   const apply = async (each: OpenTask): Promise<void> => {
     if (run.aborted) return;
-    const report = asSeenByFollower(deps, each, seen.reports.get(each.id));
+    const report = isOverdue(each)
+      ? ({ kind: "unseen" } as const)
+      : asSeenByFollower(deps, each, seen.reports.get(each.id));
     await checkOne(deps, { memory, own }, each, report);
   };
   await Promise.all(open.map((each) => limit(() => apply(each))));
