@@ -132,6 +132,7 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
     key: string,
     next: (value: T | undefined) => T,
     known?: Known<T>,
+    pause?: (tries: number) => Promise<void>,
   ): Promise<Stored<T>> => {
     let previous = known === "absent" ? undefined : (known ?? (await read(ledger, key)));
     for (let tries = 0; tries < MAX_CONFLICTS; tries++) {
@@ -140,6 +141,7 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
       const stored = isNews ? await write(ledger, key, previous, value) : previous;
       // What a caller has read may be old, so it never shows that nothing is to be written.
       if (stored && stored !== known) return stored;
+      await pause?.(tries + 1);
       previous = await read(ledger, key);
     }
     throw new Error(`too many conflicting writes on ${itemKey(key)}`);
@@ -162,6 +164,8 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
      * change that returns the same object writes nothing.
      * @param known the item as it was read or written a moment ago, which saves a read if nothing has
      * changed it; default: it is read
+     * @param pause waits before the item is read again, after this number of tries; for items that many processes
+     * write; default: no wait
      */
     change,
     /** As `change`, for an item that exists. @throws Error when it does not */

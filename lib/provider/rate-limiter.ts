@@ -19,6 +19,9 @@ const WINDOW_MS = 1_000;
 const COURTESY_MS = 50;
 /** Longest random delay of processes that wait for the same window: the ledger takes one write at a time. */
 const SPREAD_MS = 100;
+/** Longest random pause after the first conflict of a write. Each further one may be twice as long, up to the maximum. */
+const CONFLICT_PAUSE_MS = 10;
+const MAX_CONFLICT_PAUSE_MS = 200;
 
 interface GrantRequest extends BreakerRequest {
   /** Number of permits that the caller can use. */
@@ -206,12 +209,18 @@ export const createRateLimiter = (
   let pausedUntil = 0;
   let askAgainAt = 0;
 
+  /** Waits after a lost write. Processes that tried again at once would lose again and again, as one of them wins. */
+  const yieldToOthers = (conflicts: number): Promise<void> => {
+    const longest = Math.min(CONFLICT_PAUSE_MS * 2 ** (conflicts - 1), MAX_CONFLICT_PAUSE_MS);
+    return clock.sleep(Math.floor(random.fraction() * longest));
+  };
+
   /** Acquires permits for the line. @returns the wait if none is granted @throws Error when the ledger fails */
   const askLedger = async (): Promise<Wait | undefined> => {
     // A pause or a refusal that begins meanwhile drops all permits, also those of this grant.
     const target = permits;
     const asked: { grant?: Granted | Wait } = {};
-    const { value } = await rateLimits.change(ledger, name, (current = newRateLimit(name)) => {
+    const grantNow = (current = newRateLimit(name)): RateLimit => {
       // Read here, so that requests that joined during the read of the ledger are served too.
       const waiting = line.servable();
       const [{ permits: atLeast = 1, hasNewKey = false } = {}] = waiting;
@@ -225,7 +234,8 @@ export const createRateLimiter = (
       askAgainAt = isShort ? now + COURTESY_MS : 0;
       asked.grant = grant;
       return rateLimit;
-    });
+    };
+    const { value } = await rateLimits.change(ledger, name, grantNow, undefined, yieldToOthers);
     isKeyRefused = value.key.state === "refused";
     const { grant } = asked;
     if (grant?.kind === "wait") return grant;

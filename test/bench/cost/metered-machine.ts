@@ -134,11 +134,17 @@ export const startMeteredMachine = (
     },
   };
 
+  // A held call takes no time, so a random pause must not take any either.
+  const machineRandom: Random = {
+    ...random,
+    fraction: () => (hold.isOn ? 0 : random.fraction()),
+  };
+
   const config = isPoller ? around.config : ownAccount("local", UNLIMITED);
   const shared = {
     ...createMeteredPorts(around, { target, call, record, attribution, foundDue: endIdleness }),
     clock,
-    random,
+    random: machineRandom,
     log: { ...silentLog, bind: () => {} },
     metrics: countedNowhere,
     access: createAccess(config, LOCAL_SENDER),

@@ -92,6 +92,18 @@ test("every reservation is granted in the end, and no second exceeds the rate li
   );
 });
 
+test("forty processes that ask at one instant all get a permit", async () => {
+  const world = await createAccountWorld({ delay: () => 1 });
+
+  await world.drive(
+    Promise.all(
+      Array.from({ length: 40 }, () => world.open().client.call(listStorageEvents, LIST)),
+    ),
+  );
+
+  expect(world.sent).toHaveLength(40);
+});
+
 test("permits that arrive after their window are not used", async () => {
   let isSlow = true;
   const world = await createAccountWorld({
