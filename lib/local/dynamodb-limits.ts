@@ -1,5 +1,10 @@
 import type { Clock } from "../platform/ports/clock.ts";
-import type { Ledger, LedgerItem, Listing } from "../platform/ports/ledger.ts";
+import {
+  type Ledger,
+  type LedgerItem,
+  type Listing,
+  MAX_SHARDS,
+} from "../platform/ports/ledger.ts";
 import {
   type AwsLimits,
   createRate,
@@ -43,14 +48,25 @@ const itemBytes = (item: LedgerItem): number =>
   (item.expiresAt === undefined ? 0 : numberBytes("expiresAt", Math.ceil(item.expiresAt / 1_000))) +
   (item.listing === undefined ? 0 : listingBytes(item.listing));
 
+/** Name of the partition of a shard of the due index; no item has such a key. */
+const duePartition = (shard: number): string => `due ${shard}`;
+
+const ALL_SHARDS = Array.from({ length: MAX_SHARDS }, (_, shard) => shard);
+
 const unitsOf = (bytes: number, unitBytes: number): number =>
   Math.max(1, Math.ceil(bytes / unitBytes));
+
+/** Entry of an item in the due index. */
+interface Due {
+  readonly at: number;
+  readonly partition: string;
+}
 
 /** What a write needs to know of the item that it replaces. */
 interface Written {
   readonly version: number;
   readonly bytes: number;
-  readonly dueAt: number | undefined;
+  readonly due: Due | undefined;
   readonly isListed: boolean;
 }
 
@@ -70,9 +86,16 @@ interface Cost {
   readonly units: number;
 }
 
-/** Units of a write in the due index: it deletes the previous entry and puts the next one, if they differ. */
-const dueUnits = (previous: number | undefined, next: number | undefined): number =>
-  previous === next ? 0 : Number(previous !== undefined) + Number(next !== undefined);
+/** Costs of a write in the due index: it deletes the previous entry and puts the next one, if they differ. */
+const dueCosts = (previous: Due | undefined, next: Due | undefined): readonly Cost[] => {
+  if (previous?.at === next?.at && previous?.partition === next?.partition) return [];
+  const partitions = [previous, next].flatMap((due) => (due ? [due.partition] : []));
+  return [...new Set(partitions)].map((partition) => ({
+    limit: "due index writes",
+    partition,
+    units: partitions.filter((other) => other === partition).length,
+  }));
+};
 
 const costsOf = (
   item: LedgerItem,
@@ -85,18 +108,14 @@ const costsOf = (
     partition: item.key,
     units: unitsOf(bytes, WRITE_BYTES),
   };
-  const due: Cost = {
-    limit: "due index writes",
-    partition: "due",
-    units: dueUnits(previous?.dueAt, next.dueAt),
-  };
+  const due = dueCosts(previous?.due, next.due);
   const { listing } = item;
   // A listing never changes, so only the first write of the item also writes the index.
-  if (listing === undefined || previous?.isListed) return [table, due];
+  if (listing === undefined || previous?.isListed) return [table, ...due];
   const units = unitsOf(textBytes("pk", item.key) + listingBytes(listing), WRITE_BYTES);
   return [
     table,
-    due,
+    ...due,
     { limit: "list index writes", partition: `list ${listing.partition}`, units },
   ];
 };
@@ -117,19 +136,16 @@ interface LedgerLimits {
 }
 
 /**
- * DynamoDB's limits per partition: of an item, of the due index, and of the list index. Returns a function that puts
+ * DynamoDB's limits per partition: of an item, of a shard of the due index, and of the list index. Returns a function that puts
  * them before a ledger; the ledgers of all callers share one table. The table has a partition for each item, although
  * DynamoDB gives an item one of its own only after a while. A throttled index throttles the writes that change it.
  * The methods of the ledgers throw ThrottledError; then the call had no effect.
  *
  * The second parameter of that function gets the units of each call of its ledger when the call ends, those of a failed
- * condition too; default: none.
+ * condition too; default: none. The third is the shard of the due index that a written item's entry goes to, by its
+ * key; default: 0 for all.
  */
-export const createLedgerLimits = ({
-  limits,
-  clock,
-  onThrottled,
-}: LedgerLimits): ((ledger: Ledger, onUsed?: (used: UsedUnits) => void) => Ledger) => {
+export const createLedgerLimits = ({ limits, clock, onThrottled }: LedgerLimits) => {
   const writes = createRate(clock, () => limits.writeUnits);
   const reads = createRate(clock, () => limits.readUnits);
   const written = new Map<string, Written>();
@@ -151,23 +167,37 @@ export const createLedgerLimits = ({
     return newest?.version === item.version ? newest.bytes : itemBytes(item);
   };
 
+  /** @param partitions those that the query reads */
   const query = async <E>(
-    at: Pick<Cost, "limit" | "partition">,
+    { limit, partitions }: { readonly limit: UnitKind; readonly partitions: readonly string[] },
     ask: () => Promise<readonly E[]>,
-    bytesOf: (entry: E) => number,
+    partOf: (entry: E) => { readonly partition: string | undefined; readonly bytes: number },
     onUsed: (used: UsedUnits) => void,
   ): Promise<readonly E[]> => {
-    demand(reads, [at]);
-    reads.charge(at.partition, QUERY_SHARE);
-    const entries = await ask();
-    const bytes = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
-    const units = unitsOf(bytes, READ_BYTES) * QUERY_SHARE;
-    reads.charge(at.partition, units - QUERY_SHARE);
-    onUsed({ limit: at.limit, units, key: undefined });
-    return entries;
+    demand(
+      reads,
+      partitions.map((partition) => ({ limit, partition })),
+    );
+    for (const partition of partitions) reads.charge(partition, QUERY_SHARE);
+    const parts = (await ask()).map((entry) => ({ entry, ...partOf(entry) }));
+    let units = 0;
+    for (const partition of partitions) {
+      const bytes = parts
+        .filter((part) => part.partition === partition)
+        .reduce((sum, part) => sum + part.bytes, 0);
+      const used = unitsOf(bytes, READ_BYTES) * QUERY_SHARE;
+      reads.charge(partition, used - QUERY_SHARE);
+      units += used;
+    }
+    onUsed({ limit, units, key: undefined });
+    return parts.map(({ entry }) => entry);
   };
 
-  return (ledger, onUsed = () => {}) => ({
+  return (
+    ledger: Ledger,
+    onUsed: (used: UsedUnits) => void = () => {},
+    shardOf: (key: string) => number = () => 0,
+  ): Ledger => ({
     async read(key) {
       demand(reads, [{ partition: key, limit: "item reads" }]);
       reads.charge(key, 1);
@@ -179,9 +209,11 @@ export const createLedgerLimits = ({
     },
     async write(item) {
       const { listing, dueAt, version } = item;
-      const next = { version, bytes: itemBytes(item), dueAt, isListed: listing !== undefined };
+      const due =
+        dueAt === undefined ? undefined : { at: dueAt, partition: duePartition(shardOf(item.key)) };
+      const next = { version, bytes: itemBytes(item), due, isListed: listing !== undefined };
       const previous = version === 1 ? undefined : written.get(item.key);
-      const costs = costsOf(item, next, previous).filter(({ units }) => units > 0);
+      const costs = costsOf(item, next, previous);
       demand(writes, costs);
       charge(costs, 1);
       const answer = await ledger.write(item);
@@ -192,19 +224,29 @@ export const createLedgerLimits = ({
       for (const { limit, units } of used) onUsed({ limit, units, key: item.key });
       return answer;
     },
-    listDue: (...due) =>
-      query(
-        { partition: "due", limit: "due index reads" },
-        () => ledger.listDue(...due),
-        ({ key, dueAt }) => textBytes("pk", key) + dueBytes(dueAt),
+    listDue(until, limit, shard, from) {
+      const partitions = (shard === undefined ? ALL_SHARDS : [shard]).map(duePartition);
+      return query(
+        { partitions, limit: "due index reads" },
+        () => ledger.listDue(until, limit, shard, from),
+        ({ key, dueAt }) => ({
+          partition: shard === undefined ? written.get(key)?.due?.partition : partitions[0],
+          bytes: textBytes("pk", key) + dueBytes(dueAt),
+        }),
         onUsed,
-      ),
-    list: (partition, before, limit) =>
-      query(
-        { partition: `list ${partition}`, limit: "list index reads" },
-        () => ledger.list(partition, before, limit),
-        ({ key, ...listing }) => textBytes("pk", key) + listingBytes(listing),
+      );
+    },
+    list(ofList, before, limit) {
+      const partition = `list ${ofList}`;
+      return query(
+        { partitions: [partition], limit: "list index reads" },
+        () => ledger.list(ofList, before, limit),
+        ({ key, ...listing }) => ({
+          partition,
+          bytes: textBytes("pk", key) + listingBytes(listing),
+        }),
         onUsed,
-      ),
+      );
+    },
   });
 };

@@ -18,8 +18,11 @@ import type { FifoQueue } from "./fifo-queue.ts";
 /** AWS's side: ports of its services that keep its limits. All callers share one instance. */
 export interface LimitedAws {
   readonly limits: AwsLimits;
-  /** @throws ThrottledError from each method */
-  ledger(ledger: Ledger): Ledger;
+  /**
+   * @param shardOf shard of the due index that a written item's entry goes to, by its key; default: 0 for all
+   * @throws ThrottledError from each method
+   */
+  ledger(ledger: Ledger, shardOf?: (key: string) => number): Ledger;
   /**
    * Throttles sends and receives. A throttled receive is empty, because Lambda's pollers try again. They delete
    * the messages of one receive with one call, so deletes never reach the limit before receives do.
@@ -49,6 +52,7 @@ export const createLimitedAws = (
   const groups = createRate(clock, () => limits.groupCalls);
   const entries = createRate(clock, () => limits.putEvents);
   const parameters = createRate(clock, () => limits.getParameter);
+  const limitLedger = createLedgerLimits({ limits, clock, onThrottled });
 
   /** Uses one of the limit, if there is one. */
   const passes = (rate: Rate, key: string, limit: string): boolean => {
@@ -62,7 +66,7 @@ export const createLimitedAws = (
 
   return {
     limits,
-    ledger: createLedgerLimits({ limits, clock, onThrottled }),
+    ledger: (ledger, shardOf) => limitLedger(ledger, undefined, shardOf),
     queue: (queue) => ({
       ...queue,
       async send(message) {

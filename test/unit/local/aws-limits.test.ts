@@ -135,7 +135,7 @@ describe("DynamoDB", () => {
     await ledger.write(item("a", { dueAt: 2, value }));
     await ledger.write(item("a", { version: 2, dueAt: 2, value }));
     await ledger.read("a");
-    await ledger.listDue(5, 10);
+    await ledger.listDue(5, 10, 0);
     expect(used).toEqual([
       { limit: "item writes", units: 5, key: "a" },
       { limit: "due index writes", units: 1, key: "a" },
@@ -164,6 +164,34 @@ describe("DynamoDB", () => {
     expect(await untilThrottled((n) => ledger.write(moved(n)))).toBe(5);
 
     expect(new Set(throttled)).toEqual(new Set(["due index writes"]));
+  });
+
+  test("counts an entry of the due index in the shard of its key, and a moved one in both", async () => {
+    const aws = awsWith({ writeUnits: 1 });
+    const store = createMemoryLedger();
+    const inShard = (shard: number) => aws.ledger(store, () => shard);
+    const due = (key: string, version = 1) => item(key, { version, dueAt: 1 });
+    await inShard(0).write(due("a"));
+    await inShard(1).write(due("b"));
+    await expect(inShard(1).write(due("c"))).rejects.toThrow("due index writes");
+    await clock.advance(1_000);
+
+    await inShard(2).write(due("a", 2));
+    await expect(inShard(0).write(due("d"))).rejects.toThrow("due index writes");
+    await expect(inShard(2).write(due("d"))).rejects.toThrow("due index writes");
+    await expect(inShard(1).write(due("d"))).resolves.toBe("written");
+  });
+
+  test("counts a query of the due index in its shard, and one without a shard in each", async () => {
+    const ledger = ledgerWith({ readUnits: 1 });
+    for (const _ of [1, 2]) await ledger.listDue(1, 10, 3);
+    await expect(ledger.listDue(1, 10, 3)).rejects.toThrow("due index reads");
+    await expect(ledger.listDue(1, 10, 4)).resolves.toEqual([]);
+    await expect(ledger.listDue(1, 10)).rejects.toThrow("due index reads");
+    await clock.advance(1_000);
+    await ledger.listDue(1, 10);
+    await ledger.listDue(1, 10, 15);
+    await expect(ledger.listDue(1, 10, 15)).rejects.toThrow("due index reads");
   });
 
   test("throttles a write that changes a throttled index, and no other", async () => {
