@@ -19,9 +19,11 @@ const WINDOW_MS = 1_000;
 const COURTESY_MS = 50;
 /** Longest random delay of processes that wait for the same window: the ledger takes one write at a time. */
 const SPREAD_MS = 100;
-/** Longest random pause after the first conflict of a write. Each further one may be twice as long, up to the maximum. */
-const CONFLICT_PAUSE_MS = 10;
-const MAX_CONFLICT_PAUSE_MS = 200;
+/** Longest random pause after the first lost write of a grant; each further one may be twice as long. */
+const LOST_WRITE_PAUSE_MS = 10;
+/** After so many lost writes of a grant, requests wait for this time as if there were no permit. */
+const MAX_LOST_WRITES = 7;
+const CONTENDED_WAIT_MS = 500;
 
 interface GrantRequest extends BreakerRequest {
   /** Number of permits that the caller can use. */
@@ -186,6 +188,11 @@ const createLine = ({ now }: Clock) => {
   };
 };
 
+/** Other processes were faster too often. */
+class ContendedError extends Error {
+  override readonly name = "ContendedError";
+}
+
 export interface RateLimiterPorts extends AccountStatePorts {
   readonly clock: Clock;
   readonly random: Random;
@@ -209,10 +216,13 @@ export const createRateLimiter = (
   let pausedUntil = 0;
   let askAgainAt = 0;
 
-  /** Waits after a lost write. Processes that tried again at once would lose again and again, as one of them wins. */
-  const yieldToOthers = (conflicts: number): Promise<void> => {
-    const longest = Math.min(CONFLICT_PAUSE_MS * 2 ** (conflicts - 1), MAX_CONFLICT_PAUSE_MS);
-    return clock.sleep(Math.floor(random.fraction() * longest));
+  /**
+   * Waits after a lost write. Processes that tried again at once would lose again and again, as one of them wins.
+   * @throws ContendedError after too many
+   */
+  const yieldToOthers = (lost: number): Promise<void> => {
+    if (lost === MAX_LOST_WRITES) throw new ContendedError();
+    return clock.sleep(Math.floor(random.fraction() * LOST_WRITE_PAUSE_MS * 2 ** (lost - 1)));
   };
 
   /** Acquires permits for the line. @returns the wait if none is granted @throws Error when the ledger fails */
@@ -235,8 +245,13 @@ export const createRateLimiter = (
       asked.grant = grant;
       return rateLimit;
     };
-    const { value } = await rateLimits.change(ledger, name, grantNow, undefined, yieldToOthers);
-    isKeyRefused = value.key.state === "refused";
+    try {
+      const { value } = await rateLimits.change(ledger, name, grantNow, undefined, yieldToOthers);
+      isKeyRefused = value.key.state === "refused";
+    } catch (error) {
+      if (!(error instanceof ContendedError)) throw error;
+      return waitUntil(clock.now() + CONTENDED_WAIT_MS, "budget-spent");
+    }
     const { grant } = asked;
     if (grant?.kind === "wait") return grant;
     if (grant?.probe !== undefined) unusedProbe = grant;

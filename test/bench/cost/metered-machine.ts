@@ -30,10 +30,7 @@ import type { Provider } from "./provider.ts";
 /** A request for run-commands, which no scenario limits. */
 const UNLIMITED = 1_000_000;
 
-/**
- * Steps that a held call takes at most. Without them all machines call in step, and their writes of one rate limit
- * conflict more often than the ledger tries again.
- */
+/** Steps that a held call takes at most, so that the machines do not call in step. */
 const HELD_STEPS = 8;
 
 const countedNowhere: Metrics = { count: () => {}, measure: () => {} };
@@ -134,17 +131,18 @@ export const startMeteredMachine = (
     },
   };
 
-  // A held call takes no time, so a random pause must not take any either.
-  const machineRandom: Random = {
-    ...random,
-    fraction: () => (hold.isOn ? 0 : random.fraction()),
-  };
-
   const config = isPoller ? around.config : ownAccount("local", UNLIMITED);
   const shared = {
-    ...createMeteredPorts(around, { target, call, record, attribution, foundDue: endIdleness }),
+    ...createMeteredPorts(around, {
+      target,
+      name,
+      call,
+      record,
+      attribution,
+      foundDue: endIdleness,
+    }),
     clock,
-    random: machineRandom,
+    random,
     log: { ...silentLog, bind: () => {} },
     metrics: countedNowhere,
     access: createAccess(config, LOCAL_SENDER),

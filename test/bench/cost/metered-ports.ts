@@ -17,10 +17,11 @@ const EVENT_BYTES = 64 * 1_024;
 export const EVENT_SOURCE = "skyhook";
 
 /**
- * Own key for the rate limit of the other functions, so that a scenario's limit covers the requests of following only.
+ * Own key for the rate limit of each machine of the other functions, so that a scenario's limit covers the requests of
+ * following only, and no machine waits for another one while calls take no time.
  */
-const keyFor = (target: FunctionName, key: string): string =>
-  target !== "poll-tasks" && key.startsWith("budget#") ? `${key}/${target}` : key;
+const keyFor = ({ target, name }: Pick<Caller, "target" | "name">, key: string): string =>
+  target !== "poll-tasks" && key.startsWith("budget#") ? `${key}/${name}` : key;
 
 /** AWS, which all machines share. */
 export interface MeteredAws {
@@ -35,6 +36,7 @@ export interface MeteredAws {
 /** The machine that calls. */
 export interface Caller {
   readonly target: FunctionName;
+  readonly name: string;
   /** Lets the time of a call pass around its work. */
   readonly call: <T>(kind: keyof typeof CALL_MS, work: () => Promise<T>) => Promise<T>;
   readonly record: (part: Part, uses: readonly Use[]) => void;
@@ -44,10 +46,8 @@ export interface Caller {
   readonly foundDue: () => void;
 }
 
-const createMeteredLedger = (
-  { store, meteredLedger }: MeteredAws,
-  { target, call, record, attribution, foundDue }: Caller,
-): Ledger => {
+const createMeteredLedger = ({ store, meteredLedger }: MeteredAws, caller: Caller): Ledger => {
+  const { target, call, record, attribution, foundDue } = caller;
   const isPoller = target === "poll-tasks";
   let used: UsedUnits[] = [];
   const ledger = meteredLedger(store, (units) => used.push(units));
@@ -59,7 +59,7 @@ const createMeteredLedger = (
   return {
     read: (given) =>
       call("ledger", async () => {
-        const key = keyFor(target, given);
+        const key = keyFor(caller, given);
         const item = await ledger.read(key);
         if (isPoller) attribution.read(key, item, take());
         else record("rest", take());
@@ -67,7 +67,7 @@ const createMeteredLedger = (
       }),
     write: (given) =>
       call("ledger", async () => {
-        const item = { ...given, key: keyFor(target, given.key) };
+        const item = { ...given, key: keyFor(caller, given.key) };
         const answer = await ledger.write(item);
         if (isPoller) attribution.wrote(item, take());
         else record("rest", take());

@@ -104,6 +104,21 @@ test("forty processes that ask at one instant all get a permit", async () => {
   expect(world.sent).toHaveLength(40);
 });
 
+test("a process that loses every write of a grant waits as without a permit", async () => {
+  const world = await createAccountWorld();
+  let lost = 0;
+  const write = async (): Promise<"conflict"> => {
+    lost += 1;
+    return "conflict";
+  };
+
+  const outcome = await world.read(world.open({ ledger: { ...world.ledger, write } }));
+
+  expect(outcome).toMatchObject({ disposition: "throttled", code: "budget-spent" });
+  expect(world.sent).toEqual([]);
+  expect(lost).toBeLessThan(60);
+});
+
 test("permits that arrive after their window are not used", async () => {
   let isSlow = true;
   const world = await createAccountWorld({
