@@ -170,6 +170,7 @@ const buildBench = async () => {
       "cost/cost-worker",
       "million/million",
       "million/million-worker",
+      "throughput/throughput",
       "sdk-poll/sdk-poll",
       "worker-cpu/worker-cpu",
       "worker-cpu/surroundings",

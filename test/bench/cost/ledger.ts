@@ -1,8 +1,9 @@
-import type {
-  DueEntry,
-  Ledger,
-  LedgerItem,
-  ListEntry,
+import {
+  type DueEntry,
+  type Ledger,
+  type LedgerItem,
+  type ListEntry,
+  MAX_SHARDS,
 } from "../../../lib/platform/ports/ledger.ts";
 
 /** Due entries are kept in groups of this length, so that a query sorts only what it returns. */
@@ -44,13 +45,15 @@ const createDueIndex = () => {
       groups.delete(number);
       order.splice(placeOf(number), 1);
     },
-    list(until: number, limit: number): readonly DueEntry[] {
+    list(until: number, limit: number, from: number): readonly DueEntry[] {
       const listed: DueEntry[] = [];
-      for (const number of order) {
+      for (const number of order.slice(placeOf(groupOf(from)))) {
         if (listed.length >= limit || number > groupOf(until)) break;
         const entries = [...(groups.get(number) ?? [])].map(([key, dueAt]) => ({ key, dueAt }));
         listed.push(
-          ...entries.filter(({ dueAt }) => dueAt <= until).sort((a, b) => a.dueAt - b.dueAt),
+          ...entries
+            .filter(({ dueAt }) => dueAt >= from && dueAt <= until)
+            .sort((a, b) => a.dueAt - b.dueAt),
         );
       }
       return listed.slice(0, limit);
@@ -63,11 +66,12 @@ type Stored = Omit<LedgerItem, "value"> & { readonly text: string };
 /**
  * A ledger in memory for many items: reads, writes and due queries take the same time however many commands have
  * ended. It has no list, which commands do not read.
+ * @param shardOf shard of the due index that an item's entry is in, by its key; default: 0 for all
  */
-export const createLargeLedger = (): Ledger => {
+export const createLargeLedger = (shardOf: (key: string) => number = () => 0): Ledger => {
   // Values are JSON text, so that no caller shares an object with the store.
   const items = new Map<string, Stored>();
-  const due = createDueIndex();
+  const shards = Array.from({ length: MAX_SHARDS }, createDueIndex);
   return {
     async read(key) {
       const found = items.get(key);
@@ -78,12 +82,14 @@ export const createLargeLedger = (): Ledger => {
     async write({ value, ...item }) {
       const before = items.get(item.key);
       if ((before?.version ?? 0) !== item.version - 1) return "conflict";
-      if (before?.dueAt !== undefined) due.remove(item.key, before.dueAt);
-      if (item.dueAt !== undefined) due.add(item.key, item.dueAt);
+      const due = shards[shardOf(item.key)];
+      if (before?.dueAt !== undefined) due?.remove(item.key, before.dueAt);
+      if (item.dueAt !== undefined) due?.add(item.key, item.dueAt);
       items.set(item.key, { ...item, text: JSON.stringify(value) });
       return "written";
     },
-    listDue: async (until, limit) => due.list(until, limit),
+    listDue: async (until, limit, shard = 0, from = 0) =>
+      shards[shard]?.list(until, limit, from) ?? [],
     list: (): Promise<readonly ListEntry[]> =>
       Promise.reject(new Error("no function reads the list")),
   };
