@@ -16,6 +16,7 @@ import { createEventbridgeBus } from "../lib/platform/aws/eventbridge-bus.ts";
 import { createS3ConfigSource } from "../lib/platform/aws/s3-config-source.ts";
 import { createSqsCommandQueue, createSqsWaker } from "../lib/platform/aws/sqs-queues.ts";
 import { createSsmSecrets } from "../lib/platform/aws/ssm-secrets.ts";
+import { repeatThrottled } from "../lib/platform/aws/throttled-entries.ts";
 import { ATTEMPT_LEASE_MS } from "../lib/platform/deployment.ts";
 import { once } from "../lib/platform/lambda/invocation.ts";
 import { createEmfMetrics, createInvocationLog } from "../lib/platform/lambda/powertools.ts";
@@ -79,23 +80,28 @@ export const readAccounts = (settings: FunctionSettings): AccountsConfig =>
  * Ports that every function has: all share one ledger and one bus.
  * @param shards of the due index; default: one, which every stage has
  */
-export const createPorts = (settings: FunctionSettings, shards = createShards(1)) => ({
-  ledger: createDynamodbLedger({
-    client: createAwsClient(DynamoDBClient),
-    tableName: settings.TABLE_NAME,
-    shardOf: shards.of,
-  }),
-  bus: createEventbridgeBus({
+export const createPorts = (settings: FunctionSettings, shards = createShards(1)) => {
+  const clock = createSystemClock();
+  const random = createSystemRandom();
+  const bus = createEventbridgeBus({
     client: createAwsClient(EventBridgeClient),
     busName: settings.EVENT_BUS_NAME,
     source: settings.EVENT_SOURCE,
-  }),
-  clock: createSystemClock(),
-  random: createSystemRandom(),
-  log: createInvocationLog(),
-  metrics: createEmfMetrics(settings.STAGE),
-  secrets: createSsmSecrets({ client: createAwsClient(SSMClient) }),
-});
+  });
+  return {
+    ledger: createDynamodbLedger({
+      client: createAwsClient(DynamoDBClient),
+      tableName: settings.TABLE_NAME,
+      shardOf: shards.of,
+    }),
+    bus: repeatThrottled(bus, { clock, random }),
+    clock,
+    random,
+    log: createInvocationLog(),
+    metrics: createEmfMetrics(settings.STAGE),
+    secrets: createSsmSecrets({ client: createAwsClient(SSMClient) }),
+  };
+};
 
 type Ports = ReturnType<typeof createPorts>;
 

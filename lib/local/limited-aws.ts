@@ -1,4 +1,5 @@
 import { MAX_ATTEMPTS } from "../platform/aws/aws-client.ts";
+import { repeatThrottled } from "../platform/aws/throttled-entries.ts";
 import type { EventBus, PublishOutcome } from "../platform/ports/bus.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
@@ -108,6 +109,7 @@ const PAUSE_MS = 1_000;
 export interface RetryingPorts {
   ledger(ledger: Ledger): Ledger;
   queue(queue: CommandQueue): CommandQueue;
+  bus(bus: EventBus): EventBus;
   secrets(secrets: Secrets): Secrets;
 }
 
@@ -147,6 +149,7 @@ export const createRetryingPorts = (machine: {
       list: (partition, before, limit) => retry(() => ledger.list(partition, before, limit)),
     }),
     queue: (queue) => ({ send: (message) => retry(() => queue.send(message)) }),
+    bus: (bus) => repeatThrottled(bus, machine),
     secrets: (secrets) => ({ read: (reference) => retry(() => secrets.read(reference)) }),
   };
 };

@@ -73,7 +73,9 @@ export const startMachine = (around: Surroundings, target: FunctionName, name: s
       listDue: (...query) => call("ledger", () => limited.listDue(...query)),
       list: (...query) => call("ledger", () => limited.list(...query)),
     }),
-    bus: { publish: (entries: readonly BusEntry[]) => call("bus", () => bus.publish(entries)) },
+    bus: retrying.bus({
+      publish: (entries: readonly BusEntry[]) => call("bus", () => bus.publish(entries)),
+    }),
     queue: retrying.queue({
       send: (message) => call("queue", () => cloud.commandQueue.send(message)),
     }),

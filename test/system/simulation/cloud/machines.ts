@@ -99,12 +99,12 @@ export const startMachine = (
   };
   const hostilePorts = {
     ledger: retrying.ledger(
-      hostileLedger(aws.ledger(around.ledger.usedBy(sandbox, shards)), sandbox, {
+      hostileLedger(aws.ledger(around.ledger.usedBy(sandbox, shards), shards.of), sandbox, {
         chance,
         history: around.ledger,
       }),
     ),
-    bus: watchedBus(hostileBus(aws.bus(around.bus), sandbox, chance)),
+    bus: retrying.bus(watchedBus(hostileBus(aws.bus(around.bus), sandbox, chance))),
     queue: retrying.queue(hostileQueue(around.queue, sandbox)),
     waker: hostileWaker(around.waker, sandbox, around),
   };
