@@ -9,13 +9,14 @@ import { watchFollowingRequests } from "./following-requests.ts";
 import { checkJobs } from "./jobs.ts";
 import { checkKeys, watchKeys } from "./keys.ts";
 import { checkFullLanes, checkLanes, checkRest, watchLanes } from "./lanes.ts";
+import { watchListUse } from "./list-use.ts";
 import { checkNumbers } from "./numbers.ts";
 import { checkProgress } from "./progress.ts";
 import { checkPromptness } from "./promptness.ts";
 import { watchRateLimit } from "./rate-limit.ts";
 import { checkRejections } from "./rejections.ts";
 import { checkSecrets, watchSecrets } from "./secrets.ts";
-import { checkTaskEnds, watchTaskEnds } from "./task-ends.ts";
+import { checkOrderOfEnds, checkTaskEnds, watchTaskEnds } from "./task-ends.ts";
 import { checkTasks } from "./tasks.ts";
 import { checkTelling } from "./telling.ts";
 import { watchThresholds } from "./thresholds.ts";
@@ -43,6 +44,7 @@ const CHECKS: readonly Check[] = [
   checkTelling,
   checkTasks,
   checkTaskEnds,
+  checkOrderOfEnds,
   checkFullLanes,
   checkCalm,
   checkJobs,
@@ -57,6 +59,7 @@ export const watch = (cloud: Cloud): void => {
   watchLanes(cloud);
   watchTaskEnds(cloud);
   watchFollowingRequests(cloud);
+  watchListUse(cloud);
   watchRateLimit(cloud);
   watchKeys(cloud);
   watchSecrets(cloud);

@@ -33,7 +33,7 @@ const kindOf = ({ searchParams }: URL): ListKind =>
   searchParams.getAll("state").includes("ERROR") ? "ended" : "open";
 
 /** Whether the list has tasks behind the last page, by its count. */
-const hasMore = ({ last, offset, size, count }: ListRead): boolean =>
+export const hasMore = ({ last, offset, size, count }: ListRead): boolean =>
   last === "shown" && size > 0 && count > offset + size;
 
 /** Whether a page is requested without need, or leaves out tasks behind the page before. */
@@ -46,10 +46,6 @@ export const problemOfPage = (list: ListRead | undefined, url: URL): string | un
     : undefined;
 };
 
-/** Whether the page is one of more pages than tasks, which cost more than reads of each. */
-export const isTooMany = ({ offset }: ListRead, tasks: number): boolean =>
-  offset / 1_000 >= Math.max(1, tasks);
-
 export const listAsked = (list: ListRead | undefined, url: URL, now: number): ListRead => {
   const offset = offsetIn(url);
   if (offset > 0 && list) return { ...list, offset, last: "asked" };
@@ -60,7 +56,9 @@ export const listAsked = (list: ListRead | undefined, url: URL, now: number): Li
 };
 
 export const listShown = (list: ListRead, { status, page, open }: Page): ListRead => {
-  if (!page) return status < 400 || status === 403 ? { ...list, last: "refused" } : list;
+  // A 504 is a page of HTML here, which counts as a reply without a list.
+  const isRefused = status < 400 || status === 403 || status === 504;
+  if (!page) return isRefused ? { ...list, last: "refused" } : list;
   return {
     ...list,
     last: "shown",

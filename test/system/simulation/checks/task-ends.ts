@@ -7,6 +7,8 @@ import { hasEnded, type TaskItem, taskIdIn, taskItemOf, tasksShown } from "./tas
 const MIN_UNKNOWN_MS = 4 * 60_000;
 /** The longest pause between two checks is a minute, and the schedule's period another one. */
 const MAX_PAUSE_MS = 2 * 60_000;
+/** A new task waits for two seconds, and for the next list of its account. */
+const FIRST_CHECK_MS = 30_000;
 
 /** When the provider showed a task to any machine, epoch ms. */
 interface Sightings {
@@ -43,6 +45,10 @@ export const watchTaskEnds = (cloud: Cloud): void => {
     const backlogMs = (2_000 * sightings.size) / cloud.requestsPerSecond;
     if (longestMs > MAX_PAUSE_MS + backlogMs) {
       ifCalm.push({ invariant: 4, text: `${name} was not checked for ${longestMs} ms` });
+    }
+    const [firstMs = 0] = waits;
+    if (firstMs > FIRST_CHECK_MS + backlogMs) {
+      ifCalm.push({ invariant: 4, text: `${name} was first checked after ${firstMs} ms` });
     }
   };
 
@@ -84,4 +90,29 @@ export const checkTaskEnds = async ({ bus }: Cloud): Promise<readonly Violation[
   return [...ids]
     .filter(([, events]) => events.size > 1)
     .map(([end]) => ({ invariant: 1, text: `${end} has several events of its end` }));
+};
+
+/**
+ * A command publishes the ends of its tasks before its own, unless the bus took some entries of a call only. A command
+ * that its deadline or an operator ends does not wait for its tasks.
+ */
+export const checkOrderOfEnds = async ({
+  bus,
+  faults,
+  limits,
+}: Cloud): Promise<readonly Violation[]> => {
+  const isDivided =
+    faults.struck.some(({ kind }) => kind === "entries fail") ||
+    limits.struck.some(({ limit }) => limit === "entries");
+  if (isDivided) return [];
+  const succeeded = new Set<string>();
+  const known = new Set<string>();
+  return bus.seen().flatMap(({ detailType, metadata, id }) => {
+    const command = `${metadata.sender}/${metadata.commandId}`;
+    if (detailType === "CommandSucceeded") succeeded.add(command);
+    const isNew = !known.has(id);
+    known.add(id);
+    const isLate = isNew && PUBLISHED_ENDS.has(detailType) && succeeded.has(command);
+    return isLate ? [{ invariant: 1, text: `${command} ended before ${detailType}` }] : [];
+  });
 };

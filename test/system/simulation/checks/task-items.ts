@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { tasks } from "../../../../lib/engine/task.ts";
 import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
+import type { Cloud } from "../cloud/cloud.ts";
 
 const PREFIX = `${tasks.kind}#`;
 const LIST_PATH = "/cloud/v1/tasks";
@@ -12,7 +13,7 @@ const itemSchema = z.object({
   followedBy: z.string().optional(),
   sharedAs: z.string().optional(),
   recordedAt: z.number(),
-  state: z.object({ status: z.string() }),
+  state: z.object({ status: z.string(), endedAt: z.number().optional() }),
 });
 
 /** A task's record, as far as the checks of following read it. */
@@ -42,4 +43,40 @@ export const tasksShown = (url: URL, text: string): z.output<typeof pageSchema> 
   if (isListOfTasks(url)) return pageSchema.parse(JSON.parse(text));
   const results = taskIdIn(url) === undefined ? [] : [replySchema.parse(JSON.parse(text))];
   return { count: results.length, results };
+};
+
+/** All items of one task, one for each command that waits for it. */
+export interface TaskItems {
+  readonly byKey: Map<string, TaskItem>;
+  /** When the newest of them was recorded. */
+  newestAt: number;
+}
+
+export type KnownTasks = ReturnType<typeof watchTaskItems>;
+
+/** Keeps the newest items of all tasks. */
+export const watchTaskItems = ({ ledger, timeline }: Pick<Cloud, "ledger" | "timeline">) => {
+  const accounts = new Map<string, Map<string, TaskItems>>();
+  ledger.onWrite((item) => {
+    const task = taskItemOf(item);
+    if (!task) return;
+    const ofAccount = accounts.get(task.account) ?? new Map<string, TaskItems>();
+    const items = ofAccount.get(task.id) ?? { byKey: new Map(), newestAt: 0 };
+    if (!items.byKey.has(item.key)) items.newestAt = timeline.now();
+    items.byKey.set(item.key, task);
+    ofAccount.set(task.id, items);
+    accounts.set(task.account, ofAccount);
+  });
+  const wasOpen = ({ byKey }: TaskItems, since: number): boolean =>
+    [...byKey.values()].some(
+      ({ state: { status, endedAt = 0 } }) => status === "open" || endedAt > since,
+    );
+  return {
+    find: (account: string, id: string): TaskItems | undefined => accounts.get(account)?.get(id),
+    /** Ids of the tasks of an account that were open at this time or later, epoch ms. */
+    openIn: (account: string, since: number): readonly string[] =>
+      [...(accounts.get(account) ?? [])].flatMap(([id, items]) =>
+        wasOpen(items, since) ? [id] : [],
+      ),
+  };
 };

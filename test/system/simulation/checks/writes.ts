@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { parseWireJson } from "../../../../lib/contract/json.ts";
 import { type Command, commands } from "../../../../lib/engine/command.ts";
+import { pollerLease } from "../../../../lib/engine/poller/poll.ts";
 import { tasks } from "../../../../lib/engine/task.ts";
 import { priceItems } from "../../../../lib/jobs/prices/price.ts";
 import { thresholdsLease } from "../../../../lib/jobs/thresholds/sync.ts";
@@ -27,6 +28,9 @@ const appliedSchema = z.object({
 const rejectedSchema = z.object({ rejections: z.array(z.object({ rejectedAt: z.number() })) });
 const priceSchema = z.object({ lastRun: z.object({ bucket: z.string() }) });
 
+/** Start of the keys of the leases of all shards. */
+const POLLER_LEASE = `lease#${pollerLease(0)}`;
+
 type Sent = { readonly method: string; readonly body: string };
 
 /** A write with the text of the rule that it breaks; undefined when the rule holds. */
@@ -42,8 +46,15 @@ type Rule = (
 const isOf = ({ kind }: { readonly kind: string }, { key }: LedgerItem): boolean =>
   key.startsWith(`${kind}#`);
 
-const commandIn = (item: LedgerItem | undefined): Command | undefined =>
-  item && isOf(commands, item) ? commands.fromItem(item) : undefined;
+/** Commands by their items, because several rules read each one. */
+const read = new WeakMap<LedgerItem, Command>();
+
+const commandIn = (item: LedgerItem | undefined): Command | undefined => {
+  if (!item || !isOf(commands, item)) return undefined;
+  const command = read.get(item) ?? commands.fromItem(item);
+  read.set(item, command);
+  return command;
+};
 
 /** The lease of a job or of an attempt. */
 const leaseIn = (item: LedgerItem | undefined) => {
@@ -61,6 +72,15 @@ const leaseStays: Rule = ({ item, previous, by }) => {
   return isTaken && held.until > by.clock.now() && !by.hasJumped()
     ? `${by.name} took the lease of ${held.by} before its end`
     : undefined;
+};
+
+/** A poller renews its lease before the end. One that was given up has no end. Only a fault makes a renewal late. */
+const isRenewedEarly: Rule = ({ item, previous, by }, { chronicle }) => {
+  const [held, next] = [leaseIn(previous), leaseIn(item)];
+  const isRenewed = item.key.startsWith(POLLER_LEASE) && held?.by === next?.by && next?.until !== 0;
+  if (isRenewed && held && held.until !== 0 && held.until <= by.clock.now())
+    chronicle.ifCalm.push({ invariant: 4, text: `${by.name} let its lease end` });
+  return undefined;
 };
 
 /** What a repeated request could ask for again stays in the ledger for as long as the request is accepted. */
@@ -128,6 +148,7 @@ const isWindowWhole: Rule = ({ item, by }, { chronicle, plan, faults }) => {
 
 const RULES: readonly (readonly [invariant: number, rule: Rule])[] = [
   [0, leaseStays],
+  [4, isRenewedEarly],
   [0, isKept],
   [2, isWindowWhole],
   [1, isAnnounced],

@@ -61,8 +61,9 @@ export const createPeople = (around: Surroundings): People => {
     await resolveCommand(deps, command, { applied });
   };
 
+  /** Several operators do so at the same time. */
   const resolveAs = async (command: string, findings: readonly boolean[]): Promise<void> => {
-    for (const applied of findings) await trying((deps) => resolve(deps, command, applied));
+    await Promise.all(findings.map((applied) => trying((deps) => resolve(deps, command, applied))));
   };
 
   return {

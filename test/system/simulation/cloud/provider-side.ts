@@ -72,7 +72,7 @@ interface Reply {
   readonly whole: Answer | undefined;
 }
 
-type Given = Pick<Answer, "status" | "text" | "open">;
+type Given = Pick<Answer, "status" | "text" | "open" | "ended">;
 
 const tasksIn = ({ status, text }: Given): readonly string[] => {
   if (status !== 200) return [];

@@ -5,11 +5,15 @@ import type { Asked } from "./deeds.ts";
 import type { RequestData } from "./requests.ts";
 
 /** Part of the seeds with a crowd: it costs several times the CPU of a run without one. */
-const SHARE = 0.04;
+const SHARE = 0.06;
+/** Part of those in which nothing fails and nothing else happens: what following may cost is checked there. */
+const CALM_SHARE = 0.4;
 const LANE_SHARE = 0.1;
 /** More than a lane holds, so that the last ones are rejected. */
 const LANE_COMMANDS = 1_000;
 const FOLLOWED_TWICE = 0.1;
+/** More than a process of the poller queries again each time. */
+const MANY_FOLLOWS = 150;
 const MINUTE_MS = 60_000;
 const OLDEST_MS = -10 * 60 * MINUTE_MS;
 
@@ -32,6 +36,8 @@ export interface Crowd {
   /** Names of the containers that the commands update, one each. */
   readonly containers: readonly string[];
   readonly isLane: boolean;
+  /** Whether the run has no faults and no other commands. */
+  readonly isCalm: boolean;
   /** Whether the provider refuses lists to our key. */
   readonly isListRefused: boolean;
   /** How late a list shows a new task, and leaves an ended one out, ms. */
@@ -40,8 +46,11 @@ export interface Crowd {
   readonly showsEnded: boolean;
 }
 
-/** Half of them began long ago; the others begin while our commands do. */
-const foreignOf = (chance: Chance, count: number): readonly ForeignTask[] =>
+/**
+ * Half of them began long ago; the others begin while our commands do.
+ * @param lastMinutes when the last one ends
+ */
+const foreignOf = (chance: Chance, count: number, lastMinutes: number): readonly ForeignTask[] =>
   Array.from({ length: count }, (_, index): ForeignTask => {
     const id = `f0000000-0000-4000-8000-${String(index).padStart(12, "0")}`;
     const part = chance.fraction(`foreign ${index}`);
@@ -49,7 +58,8 @@ const foreignOf = (chance: Chance, count: number): readonly ForeignTask[] =>
       part < 0.5
         ? Math.round(OLDEST_MS * (1 - 2 * part))
         : Math.round((2 * part - 1) * 2.5 * MINUTE_MS - MINUTE_MS / 2);
-    const endsMs = 2 * MINUTE_MS + Math.round(chance.fraction(`ends ${index}`) * 12 * MINUTE_MS);
+    const endsMs =
+      2 * MINUTE_MS + Math.round(chance.fraction(`ends ${index}`) * (lastMinutes - 2) * MINUTE_MS);
     const end = index % 9 === 0 ? "ERROR" : "FINISHED";
     const { project_id: project } = index % 2 === 0 ? A : B;
     const begunMs = createdMs + (index % 4 === 0 ? MINUTE_MS : 0);
@@ -124,15 +134,17 @@ const followsOf = (
 /** The crowd of a seed; undefined for most seeds. Draws nothing that a seed without a crowd draws. */
 export const crowdOf = (chance: Chance): Crowd | undefined => {
   if (!chance.happens("crowd", SHARE)) return undefined;
-  const isLane = chance.happens("crowd in a lane", LANE_SHARE);
+  const isCalm = chance.happens("calm crowd", CALM_SHARE);
+  const isLane = !isCalm && chance.happens("crowd in a lane", LANE_SHARE);
   const updates = isLane ? 0 : chance.pick("crowd updates", [0, 10, 15, 20, 40]);
   const follows = isLane
     ? 0
-    : chance.pick("crowd follows", updates > 0 ? [0, 0, 10] : [12, 20, 40]);
+    : chance.pick("crowd follows", updates > 0 ? [0, 0, 10] : [12, 20, isCalm ? MANY_FOLLOWS : 40]);
   const withinMs = chance.pick("crowd within", [5_000, 15_000, 45_000]);
   // Lists for follows show tasks that began long ago too.
   const others = follows > 0 ? [950, 2_400, 4_500, 12_000] : [0, 950, 2_400, 4_500, 12_000];
-  const foreign = foreignOf(chance, isLane ? 0 : Math.max(follows, chance.pick("foreign", others)));
+  const count = isLane ? 0 : Math.max(follows, chance.pick("foreign", others));
+  const foreign = foreignOf(chance, count, isCalm ? chance.pick("last end", [14, 50]) : 14);
   const containers = Array.from({ length: updates }, (_, index) => `crowd-${index + 1}`);
   return {
     inputs: isLane
@@ -144,6 +156,7 @@ export const crowdOf = (chance: Chance): Crowd | undefined => {
     foreign,
     containers,
     isLane,
+    isCalm,
     isListRefused: chance.happens("lists refused", 0.08),
     lagMs: {
       start: chance.pick("late start", [0, 0, 3_000, 12_000]),

@@ -14,7 +14,7 @@ import { type Crowd, crowdOf, stateOf } from "./crowd.ts";
 import { type Input, isOnStorageEvent, REACTION } from "./deeds.ts";
 import { inputsOf } from "./inputs.ts";
 import { limitsOf } from "./limits.ts";
-import { situationOf } from "./situations.ts";
+import { type Situation, situationOf } from "./situations.ts";
 import { weatherOf } from "./weather.ts";
 
 /** Short, so that a run does not last for hours, but as long as the differences of clocks require. */
@@ -24,7 +24,7 @@ const DEADLINE_MS = 20 * 60_000;
 const CROWDED_DEADLINE_MS = 60 * 60_000;
 /** Part of the runs with hardly any fault. What following may cost is checked in those only. */
 const FAIR_SHARE = 0.1;
-const CROWDED_FAIR_SHARE = 0.35;
+const CROWDED_FAIR_SHARE = 0.1;
 /** How a provider behaves in some runs, and the faults that go with it. */
 interface Provider {
   readonly habits: Pick<ProviderPlan, "replyMs" | "pauseSeconds">;
@@ -86,6 +86,10 @@ const SHARDED_SHARE = 0.2;
 /** More often in a run with hardly any fault, in which a poller that is woken for the wrong shard is late. */
 const FAIR_SHARDED_SHARE = 0.7;
 
+/** In a calm crowd the number stays, because two pollers cost more requests while it changes. */
+const CALM_SHARDS: ShardsPlan = { before: 3, after: 3, updateMs: 0 };
+const CALM_SHARDED_SHARE = 0.3;
+
 const shardsOf = (chance: Chance, weather: Weather): ShardsPlan | undefined =>
   chance.happens("sharded", Object.keys(weather).length > 1 ? SHARDED_SHARE : FAIR_SHARDED_SHARE)
     ? {
@@ -94,6 +98,9 @@ const shardsOf = (chance: Chance, weather: Weather): ShardsPlan | undefined =>
         updateMs: chance.between("update of the stage", 0, 4 * 60_000),
       }
     : undefined;
+
+const calmShardsOf = (chance: Chance): ShardsPlan | undefined =>
+  chance.happens("calm and sharded", CALM_SHARDED_SHARE) ? CALM_SHARDS : undefined;
 
 /** Everything that a run is made of; who decides about its faults comes apart. */
 export interface Plan {
@@ -178,6 +185,10 @@ const reactionsFor = (accounts: AccountsConfig): readonly Reaction[] => {
   return read.value;
 };
 
+/** A crowd without faults and without other commands; undefined: they are drawn. */
+const calmOf = ({ isCalm, inputs }: Crowd): Situation | undefined =>
+  isCalm ? { inputs, weather: {} } : undefined;
+
 /**
  * The plan of a seed.
  * @param parts only the inputs and config versions with these ids; absent: all
@@ -189,7 +200,7 @@ export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
     chance.pick("budget", crowd ? [5, 20, 50] : [2, 5, 20]),
     crowd ? CROWDED_DEADLINE_MS : DEADLINE_MS,
   );
-  const situation = crowd ? undefined : situationOf(chance);
+  const situation = crowd ? calmOf(crowd) : situationOf(chance);
   const provider = situation ? USUAL : providerOf(chance);
   const inputs = situation?.inputs ?? [...inputsOf(chance), ...(crowd?.inputs ?? [])];
   const versions = configsOf(
@@ -224,8 +235,8 @@ export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
     watchlist: WATCHLIST,
     pricesMs: PRICES_MS,
     maxReceiveCount: chance.pick("receives", MAX_RECEIVE_COUNTS),
-    limits: limitsOf(chance),
+    limits: crowd?.isCalm ? undefined : limitsOf(chance),
     isSkewed: chance.happens("skewed", 0.3),
-    shards: shardsOf(chance, weather),
+    shards: crowd?.isCalm ? calmShardsOf(chance) : shardsOf(chance, weather),
   };
 };

@@ -13,8 +13,8 @@ export interface Situation {
   readonly inputs: readonly Input[];
   /** Rates of faults in place of those of the fault profile. */
   readonly weather: Weather;
-  /** Duration of a background task, ms. */
-  readonly taskMs: number;
+  /** Duration of a background task, ms; absent: the seed decides. */
+  readonly taskMs?: number;
 }
 
 /** Part of the seeds without a crowd. */

@@ -33,6 +33,8 @@ interface Answer {
    * creation (epoch ms) by id.
    */
   readonly open?: () => ReadonlyMap<string, number>;
+  /** All tasks that have ended according to the lists at that time. */
+  readonly ended?: () => ReadonlySet<string>;
 }
 
 /** The end of another client's task, as the checks of all tasks read it. */
@@ -157,6 +159,7 @@ export const createCrowdedTasks = ({
         open ??= new Map(known.filter(isOpen).map(({ id, createdAt }) => [id, createdAt]));
         return open;
       },
+      ended: () => new Set(known.filter((entry) => !isOpen(entry)).map(({ id }) => id)),
     };
   };
 

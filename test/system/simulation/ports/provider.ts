@@ -90,6 +90,8 @@ export interface Answer {
    * where that is unknown.
    */
   readonly open?: (() => ReadonlyMap<string, number>) | undefined;
+  /** All tasks that a list has as ended, on any page; absent where that is unknown. */
+  readonly ended?: (() => ReadonlySet<string>) | undefined;
   /** Reports that the caller never gets this answer. */
   readonly lose: () => void;
 }
