@@ -1,19 +1,16 @@
 import type { EventBus, PublishOutcome } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Random } from "../ports/random.ts";
-import { MAX_ATTEMPTS } from "./aws-client.ts";
 
-/**
- * Pause before the second attempt, at most; before the third one up to twice as long. A limit holds for a second, so
- * most entries pass then.
- */
+/** Pause before the second attempt, at most; before each further one up to twice as long. A limit holds for a second. */
 const PAUSE_MS = 1_000;
+const MAX_ATTEMPTS = 4;
 
 const isThrottled = (outcome: PublishOutcome | undefined): boolean =>
   outcome?.kind === "failed" && outcome.code === "ThrottlingException";
 
 /**
- * A bus that publishes throttled entries again after a random pause, three attempts in all. PutEvents takes each entry
+ * A bus that publishes throttled entries again after a random pause, four attempts in all. PutEvents takes each entry
  * or throttles it by itself, and its client repeats a call only if the whole call failed:
  * https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsResultEntry.html
  */

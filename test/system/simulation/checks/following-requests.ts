@@ -30,6 +30,8 @@ const SHORTEST_PAUSE_MS = 2_500;
 const FIRST_CHECK_MS = 5_000;
 /** More than the time between a list and the reads of tasks that it does not show. */
 const ONE_ROUND_MS = 2_000;
+/** More than the due index lags, and clocks differ. */
+const RECORDED_MS = 8_000;
 /** From this many tasks on, one list is cheaper than reading each; the engine lists from two on. */
 const MANY_TASKS = 4;
 /** A refused or too long list is asked for again after this time. */
@@ -110,6 +112,18 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
       brokenIfCalm(`${own.alone.size} tasks of ${account} were read without a list`);
   };
 
+  /** Whether the end was shown to the machine, or is recorded, so that no command waits for this read. */
+  const isEndKnown = (own: Known, id: string, items: TaskItems | undefined): boolean => {
+    // Each command that waits for the task may learn its end later, and a follower without the right to see it never.
+    const [item, ...others] = items?.byKey.values() ?? [];
+    if (!item || others.length > 0 || item.followedBy !== undefined) return false;
+    const passedMs = (at: number | undefined): number =>
+      at === undefined ? 0 : timeline.now() - at;
+    return (
+      passedMs(own.endShownAt.get(id)) > ONE_ROUND_MS || passedMs(item.state.endedAt) > RECORDED_MS
+    );
+  };
+
   /** Why the machine did not need this read of a task. */
   const wasteOf = (
     own: Known,
@@ -125,12 +139,7 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     const isGone = since(list?.beganAt) < ONE_ROUND_MS;
     if (!isNew && !isGone && since(readAt) < SHORTEST_PAUSE_MS)
       return `again after ${since(readAt)} ms`;
-    const endShownAt = own.endShownAt.get(id);
-    const isShown = endShownAt !== undefined && since(endShownAt) > ONE_ROUND_MS;
-    // Each command that waits for the task may learn its end later, and a follower without the right to see it never.
-    const [item, ...others] = items?.byKey.values() ?? [];
-    const isKnown = isShown && others.length === 0 && item?.followedBy === undefined;
-    return isKnown ? "after its end was shown" : undefined;
+    return isEndKnown(own, id, items) ? "after its end was known" : undefined;
   };
 
   const readAlone = (account: string, id: string, caller: Caller): void => {

@@ -8,7 +8,7 @@ const MIN_UNKNOWN_MS = 4 * 60_000;
 /** The longest pause between two checks is a minute, and the schedule's period another one. */
 const MAX_PAUSE_MS = 2 * 60_000;
 /** A new task waits for two seconds, and for the next list of its account. */
-const FIRST_CHECK_MS = 30_000;
+const FIRST_CHECK_MS = 15_000;
 
 /** When the provider showed a task to any machine, epoch ms. */
 interface Sightings {

@@ -31,11 +31,12 @@ const publishTo = async (answers: readonly (readonly PublishOutcome[])[]) => {
   return { outcomes: await publishing, calls };
 };
 
-test("publishes throttled entries again after at most one and two seconds", async () => {
+test("publishes throttled entries again after at most one, two and four seconds", async () => {
   const throttled = failed("ThrottlingException");
   const { outcomes, calls } = await publishTo([
     [published, throttled, throttled],
     [throttled, published],
+    [throttled],
     [published],
   ]);
 
@@ -43,18 +44,20 @@ test("publishes throttled entries again after at most one and two seconds", asyn
     { at: 0, ids: ["a", "b", "c"] },
     { at: 900, ids: ["b", "c"] },
     { at: 2_700, ids: ["b"] },
+    { at: 6_300, ids: ["b"] },
   ]);
   expect(outcomes).toEqual([published, published, published]);
 });
 
-test("gives up after three attempts, and leaves other failures to its caller", async () => {
+test("gives up after four attempts, and leaves other failures to its caller", async () => {
   const throttled = failed("ThrottlingException");
   const { outcomes, calls } = await publishTo([
     [failed("InternalFailure"), published, throttled],
     [throttled],
     [throttled],
+    [throttled],
   ]);
 
-  expect(calls.map(({ ids }) => ids)).toEqual([["a", "b", "c"], ["c"], ["c"]]);
+  expect(calls.map(({ ids }) => ids)).toEqual([["a", "b", "c"], ["c"], ["c"], ["c"]]);
   expect(outcomes).toEqual([failed("InternalFailure"), published, throttled]);
 });
