@@ -42,15 +42,25 @@ const CHILD_PROCESS = "require('node:child_process')";
 const CHILD_PROCESS_WHEN_USED =
   "{ get spawn() { return globalThis.process.getBuiltinModule('node:child_process').spawn; } }";
 
+/** Its class of characters takes 1 ms to build. */
+const IGNORABLE = "const defaultIgnorableCodePointRegex = /^\\p{Default_Ignorable_Code_Point}$/u;";
+const IGNORABLE_WHEN_USED = `let ignorable;
+const defaultIgnorableCodePointRegex = { test: (text) => (ignorable ??= /^\\p{Default_Ignorable_Code_Point}$/u).test(text) };`;
+
 const HASHES = "import { createHash } from 'node:crypto';";
 const HASHES_WHEN_USED =
   'const createHash = (name) => process.getBuiltinModule("node:crypto").createHash(name);';
+
+/** The text of an error that reads the flags of each given option, and deriving those of a field takes 12 ms. */
+const INVALID_VALUE = /(?<=const invalidValueMessage = )(`error: option [^`]* argument [^`]*`)/;
+const INVALID_VALUE_WHEN_USED = "{ toString: () => $1 }";
 
 const CHANGES = [
   {
     filter: /[\\/]commander[\\/]lib[\\/]command\.js$/,
     change: (source) =>
       source
+        .replace(INVALID_VALUE, INVALID_VALUE_WHEN_USED)
         .replace(CHILD_PROCESS, CHILD_PROCESS_WHEN_USED)
         .replace(REQUIRES_NODE, "globalThis.process.getBuiltinModule("),
   },
@@ -62,7 +72,8 @@ const CHANGES = [
   {
     // Creating a segmenter takes 11 ms of CPU time, and `lib/cli/text-width.ts` seldom needs one.
     filter: /[\\/]string-width[\\/]index\.js$/,
-    change: (source) => source.replace(SEGMENTER, SEGMENTER_WHEN_USED),
+    change: (source) =>
+      source.replace(SEGMENTER, SEGMENTER_WHEN_USED).replace(IGNORABLE, () => IGNORABLE_WHEN_USED),
   },
 ];
 

@@ -15,20 +15,26 @@ const oneRequired = (fields: readonly string[]) => ({
 
 const tagValue = z.string().max(255, { error: "at most 255 characters" });
 
-/** A condition on one tag (E13, E14), which has to hold when the command's request is sent. */
-export const guardSchema = z
-  .strictObject({
-    floating_ip: getFloatingIpTag.params.optional().describe("Floating IP with the tag"),
-    network: getNetworkTag.params.optional().describe("Network with the tag"),
-    key: getNetworkTag.query.shape.key.describe("Key of the tag"),
-    equals: tagValue.optional().describe("The tag has this value"),
-    not: tagValue.optional().describe("The tag has another value, or does not exist"),
-    exists: z.literal(true).optional().describe("The tag exists"),
-    absent: z.literal(true).optional().describe("The tag does not exist"),
-  })
-  .refine(exactlyOne(RESOURCES), { error: error(RESOURCES) })
-  .refine(exactlyOne(TESTS), { error: error(TESTS) })
-  .meta({ allOf: [oneRequired(RESOURCES), oneRequired(TESTS)] });
+const guardFields = () =>
+  z
+    .strictObject({
+      floating_ip: getFloatingIpTag.params.optional().describe("Floating IP with the tag"),
+      network: getNetworkTag.params.optional().describe("Network with the tag"),
+      key: getNetworkTag.query.shape.key.describe("Key of the tag"),
+      equals: tagValue.optional().describe("The tag has this value"),
+      not: tagValue.optional().describe("The tag has another value, or does not exist"),
+      exists: z.literal(true).optional().describe("The tag exists"),
+      absent: z.literal(true).optional().describe("The tag does not exist"),
+    })
+    .refine(exactlyOne(RESOURCES), { error: error(RESOURCES) })
+    .refine(exactlyOne(TESTS), { error: error(TESTS) })
+    .meta({ allOf: [oneRequired(RESOURCES), oneRequired(TESTS)] });
+
+/**
+ * A condition on one tag (E13, E14), which has to hold when the command's request is sent. Built at its first use,
+ * because few commands have guards.
+ */
+export const guardSchema = z.lazy(guardFields);
 
 export type Guard = z.output<typeof guardSchema>;
 

@@ -10,6 +10,7 @@ import type { JobName } from "../../admin/job-run.ts";
 import type { BoundedQuery, BulkQuery, ListQuery } from "../../admin/list-query.ts";
 import type { RunAddress } from "../endpoint.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
+import type { RequestState } from "../request-schema.ts";
 import {
   accepted,
   answerIn,
@@ -45,6 +46,8 @@ const selectionBody = (selection: Selection) => {
   if (selection.kind === "all") return { all: true };
   return selection.kind === "ids" ? { ids: selection.ids } : { matching: selection.filter };
 };
+
+const kindSchema = z.looseObject({ kind: z.enum(["command", "rejected"]) });
 
 const NO_SUCH_COMMAND = "no such command";
 
@@ -83,6 +86,19 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
       const target = ofCommand(commandId, "", of.eventId);
       const answer = await ask(target, { signal: of.signal });
       return answerIn(answer, target, requestStateSchema, NO_SUCH_COMMAND);
+    },
+    /** `accepted`, or the state of a rejected request; undefined while neither is known. */
+    async answerTo(
+      { commandId, eventId }: { readonly commandId: string; readonly eventId: string },
+      signal: AbortSignal,
+    ): Promise<"accepted" | RequestState | undefined> {
+      const target = ofCommand(commandId, "", eventId);
+      const answer = await ask(target, { signal });
+      // The schema of a whole command takes longer to build than the request takes.
+      const state = answerIn(answer, target, kindSchema, NO_SUCH_COMMAND);
+      if (state?.kind !== "rejected") return state && "accepted";
+      const { requestStateSchema } = await ofRequests();
+      return requestStateSchema.parse(state);
     },
     async cancel(commandId: string, from = sender) {
       const { cancelAnswerSchema } = await ofActions();

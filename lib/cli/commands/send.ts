@@ -112,22 +112,22 @@ const deadlineAt = ({ deadline, clock }: SendOptions): string | undefined => {
 };
 
 /**
- * The command or the rejection of a request, or undefined when neither shows within `ANSWER_MS`. The request
+ * `accepted`, or the state of a rejected request; undefined when neither shows within `ANSWER_MS`. The request
  * is durable already, so a Skyhook that stops answering does not make `send` fail.
  */
 const awaitAnswer = async (
   gateway: GatewayClient,
-  { commandId, eventId }: Sent,
+  sent: Sent,
   clock: Clock,
-): Promise<RequestState | undefined> => {
+): Promise<"accepted" | RequestState | undefined> => {
   const answered = new AbortController();
   const over = new AbortController();
   const { signal } = over;
   void clock.sleep(ANSWER_MS, answered.signal).then(() => over.abort());
   try {
     while (!signal.aborted) {
-      const state = await gateway.look(commandId, { eventId, signal });
-      if (state) return state;
+      const answer = await gateway.answerTo(sent, signal);
+      if (answer) return answer;
       await clock.sleep(ANSWER_CHECK_MS, signal);
     }
     return undefined;
@@ -223,13 +223,13 @@ export const sendCommand = async (operation: Mutation, options: SendOptions): Pr
     printSent(sent, undefined, json);
     return EXIT.ok;
   }
-  const state = await awaitAnswer(gateway, sent, clock);
-  if (state?.kind === "rejected") {
-    if (json) printResult(jsonLine(state));
-    else printNote(stateText(state));
-    return exitCodeOf(state);
+  const answer = (await awaitAnswer(gateway, sent, clock)) ?? "none";
+  if (typeof answer !== "string") {
+    if (json) printResult(jsonLine(answer));
+    else printNote(stateText(answer));
+    return exitCodeOf(answer);
   }
-  printSent(sent, state ? "accepted" : "none", json);
+  printSent(sent, answer, json);
   return EXIT.ok;
 };
 
