@@ -3,7 +3,7 @@ import { version } from "../../package.json";
 import { createSystemClock, createSystemRandom } from "../platform/system.ts";
 import { EXIT_STATUSES } from "./exit-code.ts";
 import { fitToTerminal } from "./help.ts";
-import { addExamples, type DeclareVerb, type IsUsed } from "./verb.ts";
+import { addExamples, type DeclareVerb, type IsUsed, needed } from "./verb.ts";
 
 interface Verb {
   /** Name and arguments, as the help lists them. */
@@ -149,6 +149,8 @@ const EXIT_TEXT = [
   ...EXIT_STATUSES.map(({ status, meaning }) => `  ${status}  ${meaning}`),
 ].join("\n");
 
+const nameOf = ({ usage }: Verb): string => usage.split(" ", 1).join("");
+
 /**
  * The program with every verb in its help.
  * @param isUsed the verbs that also get their arguments, options and actions
@@ -168,8 +170,9 @@ export const createProgram = async (isUsed: IsUsed): Promise<Command> => {
     "npx skyhook read get-instance --help     # options of a read",
   ]).addHelpText("after", EXIT_TEXT);
   const ports = { clock: createSystemClock(), random: createSystemRandom() };
-  for (const { usage, summary, load } of VERBS) {
-    const [name = ""] = usage.split(" ");
+  for (const verb of needed(VERBS, nameOf, isUsed)) {
+    const { usage, summary, load } = verb;
+    const name = nameOf(verb);
     const command = program
       .command(isUsed(name) ? name : usage)
       .summary(summary)

@@ -11,6 +11,21 @@ export interface Ports {
 /** Whether the user typed a name; the options of a subcommand with another name are not needed. */
 export type IsUsed = (name: string) => boolean;
 
+const HELP = ["--help", "-h", "help"];
+
+/**
+ * Those of several subcommands that a call needs: only the used ones, because declaring all takes as long as a request.
+ * The help lists all, and an unknown name is compared with all.
+ */
+export const needed = <T>(
+  subcommands: readonly T[],
+  nameOf: (subcommand: T) => string,
+  isUsed: IsUsed,
+): readonly T[] => {
+  const used = subcommands.filter((subcommand) => isUsed(nameOf(subcommand)));
+  return used.length === 0 || HELP.some(isUsed) ? subcommands : used;
+};
+
 /**
  * Declares the arguments, options and action of a verb, or its subcommands.
  * @param isUsed default: every name

@@ -194,10 +194,12 @@ export const resumeInstance = mutation({
     query: instanceQuery(),
     body: noBody(),
     // The document wraps the instance in a list. Servers since August 2026 send the instance alone.
-    response: z.union([
-      z.looseObject({ count: z.int().nonnegative(), results: z.array(instanceSchema()) }),
-      instanceSchema(),
-    ]),
+    get response() {
+      return z.union([
+        z.looseObject({ count: z.int().nonnegative(), results: z.array(instanceSchema()) }),
+        instanceSchema(),
+      ]);
+    },
   }),
   answers: "immediate",
   lane: {

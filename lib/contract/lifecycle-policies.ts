@@ -93,7 +93,9 @@ export const removePolicyVolumes = mutation({
         .array(textId())
         .describe("volumes to remove; ids that the policy lacks are ignored"),
     }),
-    response: policySchema(),
+    get response() {
+      return policySchema();
+    },
   }),
   answers: "immediate",
   lane: policyLane,
@@ -113,7 +115,9 @@ export const updatePolicy = mutation({
       name: resourceName().optional(),
       status: z.enum(["active", "paused"]).optional(),
     }),
-    response: policySchema(),
+    get response() {
+      return policySchema();
+    },
   }),
   answers: "immediate",
   lane: policyLane,

@@ -141,7 +141,10 @@ export type Query<O extends Operation> = z.output<O["query"]>;
 export type Body<O extends Operation> = z.output<O["body"]>;
 export type Reply<O extends Operation> = z.output<O["response"]>;
 
-/** Adds schemas that are built together, when the first of them is used. */
+/**
+ * Adds schemas that are built together, when the first of them is used. A response may be a getter: then it is built at
+ * its own first use, because a sender of requests reads no reply of the provider.
+ */
 export const withSchemas = <
   T extends object,
   P extends z.ZodObject,
@@ -153,6 +156,7 @@ export const withSchemas = <
   schemas: () => Schemas<P, Q, B, R>,
 ): T & Schemas<P, Q, B, R> => {
   const built = lazy(schemas);
+  const response = lazy(() => built().response);
   return {
     ...rest,
     get params() {
@@ -165,7 +169,7 @@ export const withSchemas = <
       return built().body;
     },
     get response() {
-      return built().response;
+      return response();
     },
   };
 };

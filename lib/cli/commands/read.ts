@@ -11,7 +11,7 @@ import { addFieldOptions, addOperation, type CommandInput, requestData } from ".
 import { baseUrlOption, connectProvider, type ProviderFlags } from "../provider.ts";
 import { jsonLine, printResult, problemLines } from "../render.ts";
 import { plainReply, replyText } from "../reply-text.ts";
-import { addExamples, type DeclareVerb, ending } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, needed } from "../verb.ts";
 
 interface ReadFlags extends ProviderFlags {
   readonly json?: boolean;
@@ -73,7 +73,7 @@ export const declareRead: DeclareVerb = (read, { clock }, isUsed = () => true) =
     "    --body @instances.json",
     "npx skyhook read get-policy --help    # fields of one operation",
   ]);
-  for (const operation of READS) {
+  for (const operation of needed(READS, ({ id }) => id, isUsed)) {
     const command = addOperation(read, operation, isUsed);
     if (isUsed(operation.id)) addRead(command, operation, clock);
   }

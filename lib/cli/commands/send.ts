@@ -20,7 +20,14 @@ import {
 import { jsonLine, printNote, printResult, shellWord, visibleText } from "../render.ts";
 import type { RequestState } from "../request-schema.ts";
 import { exitCodeOf, stateText, waitsFor } from "../request-state.ts";
-import { addExamples, type DeclareVerb, ending, endpointOption, type Ports } from "../verb.ts";
+import {
+  addExamples,
+  type DeclareVerb,
+  ending,
+  endpointOption,
+  needed,
+  type Ports,
+} from "../verb.ts";
 
 const CHECK_MS = 300;
 /** Longest wait until a request is accepted or rejected, without `--wait`. */
@@ -293,7 +300,7 @@ export const declareSend: DeclareVerb = (send, ports, isUsed = () => true) => {
     "    --body @router.json",
     "npx skyhook send update-policy --help    # fields of one operation",
   ]);
-  for (const operation of COMMANDED) {
+  for (const operation of needed(COMMANDED, ({ id }) => id, isUsed)) {
     const command = addOperation(send, operation, isUsed);
     if (!isUsed(operation.id)) continue;
     const input = addFieldOptions(command, operation);
