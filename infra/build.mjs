@@ -12,6 +12,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { overLimit, sizesOf } from "./bundle-sizes.mjs";
 import { BASE, FOR_LAMBDA, FUNCTIONS, YAML_OF_BROWSERS } from "./bundling.mjs";
+import { withFewChunks } from "./chunks.mjs";
 import { COMMAND_LINE, quickPackagesOnly } from "./command-line.mjs";
 import { licenceNotices } from "./notices.mjs";
 import { buildPublished, bundlePublished } from "./published.mjs";
@@ -88,7 +89,7 @@ const buildReference = async () => {
 const buildCli = async () => {
   await buildPage();
   await buildReference();
-  await build({
+  const options = await withFewChunks({
     ...COMMAND_LINE,
     entryPoints: { skyhook: "lib/cli/main.ts" },
     outdir: DIST,
@@ -96,6 +97,7 @@ const buildCli = async () => {
     plugins: [...COMMAND_LINE.plugins, quickPackagesOnly],
     banner: { js: "#!/usr/bin/env node" },
   });
+  await build(options);
   chmodSync(join(DIST, "skyhook.mjs"), 0o755);
 };
 

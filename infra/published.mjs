@@ -7,6 +7,7 @@ import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { build } from "esbuild";
 import { BASE, YAML_OF_BROWSERS } from "./bundling.mjs";
+import { withFewChunks } from "./chunks.mjs";
 import { COMMAND_LINE, QUICK } from "./command-line.mjs";
 import { buildDeclarations } from "./declarations.mjs";
 import { licenceNotices } from "./notices.mjs";
@@ -47,11 +48,11 @@ const entries = () =>
  * @returns the metafile of esbuild
  */
 export const bundlePublished = async (write = true) => {
-  const { metafile } = await build({
+  const options = await withFewChunks({
     ...PUBLISHED,
     entryPoints: { ...entries(), skyhook: "lib/cli/main.ts" },
-    write,
   });
+  const { metafile } = await build({ ...options, write });
   return metafile;
 };
 
