@@ -57,10 +57,11 @@ export const openService = async (options: OpenServiceOptions): Promise<OpenServ
     controlToken === undefined
       ? undefined
       : createControlApp({ control, token: controlToken, newId: () => random.uuid(), onFault });
+  /** Only a URL that contains the path is parsed. */
+  const isControl = ({ url }: Request): boolean =>
+    url.includes(`${CONTROL_PATH}/`) && new URL(url).pathname.startsWith(`${CONTROL_PATH}/`);
   const answer: Service["answer"] = (request) =>
-    controlApp && new URL(request.url).pathname.startsWith(`${CONTROL_PATH}/`)
-      ? controlApp.fetch(request)
-      : service.answer(request);
+    controlApp && isControl(request) ? controlApp.fetch(request) : service.answer(request);
   const { port, reach, ownProcess } = options;
   const served = await serve({ ...service, fetch: answer }, port, { ...reach, ownProcess });
   return {
