@@ -1,6 +1,6 @@
 import { OPERATIONS } from "../contract/operations.ts";
 import { epochMsOf } from "../contract/values.ts";
-import { taskAt } from "./operations/ai-tasks.ts";
+import { taskAt } from "./ai-task-index.ts";
 import type { Snapshot } from "./service.ts";
 import { COLLECTIONS, type CollectionName } from "./state/state.ts";
 import type { TaskRecord } from "./state/tasks.ts";

@@ -1,3 +1,4 @@
+import { type AiTaskIndex, type AiTaskView, createAiTaskIndex } from "./ai-task-index.ts";
 import { createSortedList, type SortedList } from "./sorted-list.ts";
 import {
   COLLECTIONS,
@@ -65,6 +66,7 @@ export interface Draft extends RecordReader {
 export interface CommittedRecords extends RecordReader {
   count(collection: CollectionName): number;
   readonly tasks: TaskView;
+  readonly aiTasks: AiTaskView;
 }
 
 export interface Records extends CommittedRecords {
@@ -179,15 +181,24 @@ export const putState = (draft: Draft, state: State): void => {
 export const toState = (records: RecordReader): State =>
   stateSchema.parse(Object.fromEntries(COLLECTIONS.map((name) => [name, records.list(name)])));
 
+interface Indexes {
+  readonly tasks: TaskIndex;
+  readonly aiTasks: AiTaskIndex;
+}
+
 /** Makes the writes of a change visible. */
-const merge = (into: Collections, tasks: TaskIndex, { writes, touched }: Change): void => {
+const merge = (into: Collections, indexes: Indexes, { writes, touched }: Change): void => {
   const copy = <C extends CollectionName>(collection: C) => {
     for (const [key, record] of writes[collection] ?? []) set(into[collection], key, record);
   };
   for (const collection of touched) copy(collection);
   for (const [id, task] of writes.tasks ?? []) {
-    if (task) tasks.note(task);
-    else tasks.forget(id);
+    if (task) indexes.tasks.note(task);
+    else indexes.tasks.forget(id);
+  }
+  for (const [id, task] of writes.ai_tasks ?? []) {
+    if (task) indexes.aiTasks.note(task);
+    else indexes.aiTasks.forget(id);
   }
 };
 
@@ -213,19 +224,22 @@ export const openRecords = async (store: Store, initialState: State): Promise<Re
     await store.commit(toEntries(first));
   }
   fill(committed, state);
-  const tasks = createTaskIndex(state.tasks);
+  const indexes = {
+    tasks: createTaskIndex(state.tasks),
+    aiTasks: createAiTaskIndex(state.ai_tasks),
+  };
 
   return {
     get: (collection, key) => committed[collection].records.get(key),
     list: (collection, prefix = "") => listIn(committed[collection], prefix),
     count: (collection) => committed[collection].records.size,
-    tasks,
+    ...indexes,
     change: async (work) => {
       const change = createDraft(committed);
       const result = work(change.draft);
       if (change.touched.length === 0) return result;
       await store.commit(toEntries(change));
-      merge(committed, tasks, change);
+      merge(committed, indexes, change);
       return result;
     },
   };

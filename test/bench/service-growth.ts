@@ -56,7 +56,8 @@ const stateOf = (size: number, startMs: number, hasOpenTasks: boolean): State =>
   const state = builtInState();
   const [task] = state.tasks;
   const [event] = state.storage_events;
-  if (!task || !event) throw new Error("the built-in state lacks a record");
+  const [aiTask] = state.ai_tasks;
+  if (!task || !event || !aiTask) throw new Error("the built-in state lacks a record");
   const numbers = Array.from({ length: size }, (_, n) => n);
   return {
     ...state,
@@ -66,6 +67,7 @@ const stateOf = (size: number, startMs: number, hasOpenTasks: boolean): State =>
       uuid: idOf(n),
       bucket_name: `bucket-${String(n).padStart(6, "0")}`,
     })),
+    ai_tasks: numbers.map((n) => ({ ...aiTask, task_id: idOf(n) })),
   };
 };
 
@@ -114,6 +116,7 @@ const measureRequests = async (size: number): Promise<Figures> => {
     "list-tasks, 10 of the open ones": await each(() =>
       moving.get("/cloud/v1/tasks?state=NEW&state=RUNNING"),
     ),
+    "list-ai-tasks, a page of 10": await each(() => quiet.get("/streaming/ai/tasks")),
     "a request in which one task moves": await each(afterOneStep),
     "list-storage-events, all": await microsOf(5, () =>
       quiet.get("/storage/notifications/v1/events"),

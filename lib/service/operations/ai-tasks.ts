@@ -1,8 +1,8 @@
 import { listAiTasks } from "../../contract/ai-tasks.ts";
 import type { Query } from "../../contract/operation.ts";
 import { epochMsOf } from "../../contract/values.ts";
+import type { AiTaskNow } from "../ai-task-index.ts";
 import { route } from "../routing.ts";
-import type { AiTaskRecord } from "../state/ai-tasks.ts";
 import type { State } from "../state/state.ts";
 
 const DEFAULT_LIMIT = 10;
@@ -15,34 +15,6 @@ export const startAiTaskPlans = (state: State, at: number): State => ({
     plan_from: task.plan_from ?? new Date(at).toISOString(),
   })),
 });
-
-/** State of an AI task at one instant. */
-interface AiTaskNow extends Pick<AiTaskRecord, "status" | "progress" | "started_at"> {
-  readonly completed_at: string | null;
-  readonly record: AiTaskRecord;
-}
-
-const hasEnded = (status: AiTaskRecord["status"]): boolean =>
-  status === "SUCCESS" || status === "FAILURE" || status === "REVOKED";
-
-/** Computes the state of an AI task at an instant (epoch ms) from its plan. Nothing is stored. */
-export const taskAt = (record: AiTaskRecord, at: number): AiTaskNow => {
-  const from = record.plan_from === null ? at : epochMsOf(record.plan_from);
-  const instantOf = (afterSeconds: number) => from + afterSeconds * 1000;
-  const past = record.plan.filter(({ after_seconds }) => instantOf(after_seconds) <= at);
-  const timeOf = (step: (typeof past)[number] | undefined): string | null =>
-    step === undefined ? null : new Date(instantOf(step.after_seconds)).toISOString();
-  const { status, progress } = past.at(-1) ?? record;
-  return {
-    record,
-    status,
-    progress,
-    started_at: record.started_at ?? timeOf(past.find((step) => step.status === "STARTED")),
-    completed_at: hasEnded(status)
-      ? (timeOf(past.find((step) => hasEnded(step.status))) ?? record.completed_at ?? null)
-      : null,
-  };
-};
 
 /** Omits `started_at` before the start, because the published field is never null. */
 const processingTime = ({ started_at, completed_at }: AiTaskNow) => ({
@@ -90,36 +62,12 @@ const matchesSearch = (task: AiTaskNow, search: string): boolean => {
     .every((word) => text.includes(word));
 };
 
-const matches = (task: AiTaskNow, query: ListQuery): boolean =>
-  (query.task_id === undefined || query.task_id === task.record.task_id) &&
-  (query.task_name ?? task.record.task_name) === task.record.task_name &&
-  (query.status ?? task.status) === task.status &&
-  (query.date_created === undefined || matchesDate(task.record.date_created, query.date_created)) &&
-  (query.search === undefined || matchesSearch(task, query.search));
-
-const startOf = ({ started_at }: AiTaskNow): number =>
-  started_at === null ? Number.POSITIVE_INFINITY : epochMsOf(started_at);
-
-type Ordering = NonNullable<ListQuery["ordering"]>;
-
-const ORDERINGS: Readonly<Record<Ordering, (task: AiTaskNow) => number | string>> = {
-  task_id: ({ record }) => record.task_id,
-  task_name: ({ record }) => record.task_name,
-  status: ({ status }) => status,
-  started_at: startOf,
-};
-
-/** Sorts tasks ascending by the given field, or by start, latest first. */
-const inOrder = (
-  tasks: readonly AiTaskNow[],
-  ordering: Ordering | undefined,
-): readonly AiTaskNow[] => {
-  const keyOf = ORDERINGS[ordering ?? "started_at"];
-  const direction = ordering === undefined ? -1 : 1;
-  return tasks.toSorted((a, b) => {
-    if (keyOf(a) === keyOf(b)) return 0;
-    return keyOf(a) < keyOf(b) ? -direction : direction;
-  });
+/** The filters that need each task. A list with one of them reads all tasks of the client. */
+const matcherOf = ({ date_created, search }: ListQuery) => {
+  if (date_created === undefined && search === undefined) return undefined;
+  return (task: AiTaskNow): boolean =>
+    (date_created === undefined || matchesDate(task.record.date_created, date_created)) &&
+    (search === undefined || matchesSearch(task, search));
 };
 
 /** The query string of another page of the same list. */
@@ -133,18 +81,26 @@ const pageLink = (query: ListQuery, page: number): string => {
 
 export const listAiTasksRoute = route(listAiTasks, ({ query, records, caller, at }) => {
   const { page = 1, limit = DEFAULT_LIMIT } = query;
-  const found = records
-    .list("ai_tasks")
-    .filter(({ client_id }) => client_id === caller.client_id)
-    .map((record) => taskAt(record, at))
-    .filter((task) => matches(task, query));
   const from = (page - 1) * limit;
+  const { count, tasks } = records.aiTasks.list(
+    {
+      id: query.task_id,
+      isWanted: ({ client_id, task_name, status }) =>
+        client_id === caller.client_id &&
+        (query.task_name ?? task_name) === task_name &&
+        (query.status ?? status) === status,
+      matches: matcherOf(query),
+      // Without an order the latest start comes first.
+      order: query.ordering ?? "latest",
+      offset: from,
+      limit,
+    },
+    at,
+  );
   return {
-    count: found.length,
-    next: from + limit < found.length ? pageLink(query, page + 1) : null,
+    count,
+    next: from + limit < count ? pageLink(query, page + 1) : null,
     previous: page > 1 ? pageLink(query, page - 1) : null,
-    results: inOrder(found, query.ordering)
-      .slice(from, from + limit)
-      .map(show),
+    results: tasks.map(show),
   };
 });
