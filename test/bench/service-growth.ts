@@ -154,7 +154,7 @@ for (const size of SIZES) {
 }
 const [smallest, , largest] = SIZES;
 const heads = SIZES.map((size) => size.toLocaleString("en").padStart(10)).join("");
-print(`CPU time, ms, with that many tasks and as many storage events${heads}   growth`);
+print(`CPU time, ms, with that many tasks, AI tasks and storage events${heads}   growth`);
 for (const [name, micros] of found) {
   const cells = micros.map((each) => (each / 1000).toFixed(3).padStart(10)).join("");
   const ratio = (micros.at(-1) ?? Number.NaN) / (micros[0] ?? Number.NaN);
