@@ -177,10 +177,13 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
   });
 
   const noteShown = (own: Known, shown: readonly ShownTask[], at: Map<string, number>): void => {
+    const now = timeline.now();
     for (const task of shown) {
-      at.set(task.id, timeline.now());
-      if (hasEnded(task) && !own.endShownAt.has(task.id)) {
-        own.endShownAt.set(task.id, timeline.now());
+      // The list of ended tasks may have one that the list of open ones has just shown, and that is not looked for there.
+      const isIncidental = now - (own.listShownAt.get(task.id) ?? 0) < ONE_ROUND_MS;
+      at.set(task.id, now);
+      if (hasEnded(task) && !isIncidental && !own.endShownAt.has(task.id)) {
+        own.endShownAt.set(task.id, now);
       }
     }
   };

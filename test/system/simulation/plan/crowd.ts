@@ -5,15 +5,13 @@ import type { Asked } from "./deeds.ts";
 import type { RequestData } from "./requests.ts";
 
 /** Part of the seeds with a crowd: it costs several times the CPU of a run without one. */
-const SHARE = 0.06;
+const SHARE = 0.07;
 /** Part of those in which nothing fails and nothing else happens: what following may cost is checked there. */
-const CALM_SHARE = 0.4;
+const CALM_SHARE = 0.55;
 const LANE_SHARE = 0.1;
 /** More than a lane holds, so that the last ones are rejected. */
 const LANE_COMMANDS = 1_000;
 const FOLLOWED_TWICE = 0.1;
-/** More than a process of the poller queries again each time. */
-const MANY_FOLLOWS = 150;
 const MINUTE_MS = 60_000;
 const OLDEST_MS = -10 * 60 * MINUTE_MS;
 
@@ -38,6 +36,8 @@ export interface Crowd {
   readonly isLane: boolean;
   /** Whether the run has no faults and no other commands. */
   readonly isCalm: boolean;
+  /** Rate limit of each account. */
+  readonly requestsPerSecond: number;
   /** Whether the provider refuses lists to our key. */
   readonly isListRefused: boolean;
   /** How late a list shows a new task, and leaves an ended one out, ms. */
@@ -89,11 +89,47 @@ const laneOf = (chance: Chance): readonly Asked[] =>
     });
   });
 
-/** The accounts of a crowd's commands: enough tasks of one account pay for a list, if it has one. */
-const ACCOUNTS = [[LOCAL], [LOCAL], [LOCAL], [LOCAL, LOCAL, LOCAL, BLIND], [LOCAL, BLIND], [BLIND]];
+/** What is drawn for a crowd. */
+interface Habits {
+  /** The accounts of its commands: enough tasks of one account pay for a list, if it has one. */
+  readonly accounts: readonly (readonly string[])[];
+  /** Number of updates, and of tasks that are followed with or without them. */
+  readonly updates: readonly number[];
+  readonly followsBeside: readonly number[];
+  readonly followsAlone: readonly number[];
+  /** All requests arrive within this time, ms. */
+  readonly withinMs: readonly number[];
+  /** When the last task of another client ends, minutes. */
+  readonly lastMinutes: readonly number[];
+  readonly requestsPerSecond: readonly number[];
+}
+
+const STORMY: Habits = {
+  accounts: [[LOCAL], [LOCAL], [LOCAL], [LOCAL, LOCAL, LOCAL, BLIND], [LOCAL, BLIND], [BLIND]],
+  updates: [0, 10, 15, 20, 40],
+  followsBeside: [0, 0, 10],
+  followsAlone: [12, 20, 40],
+  withinMs: [5_000, 15_000, 45_000],
+  lastMinutes: [14],
+  requestsPerSecond: [5, 20, 50],
+};
+
+/** Many tasks that are read one by one keep a run of the poller at work, and 150 are not queried again each time. */
+const CALM: Habits = {
+  accounts: [[LOCAL], [LOCAL], [BLIND]],
+  updates: [0, 0, 20, 40, 40],
+  followsBeside: [0, 0, 10],
+  followsAlone: [12, 20, 150],
+  withinMs: [15_000, 45_000],
+  lastMinutes: [14, 50],
+  requestsPerSecond: [20, 50],
+};
+
+const isCalmIn = (chance: Chance): boolean => chance.happens("calm crowd", CALM_SHARE);
+const habitsOf = (chance: Chance): Habits => (isCalmIn(chance) ? CALM : STORMY);
 
 const accountOf = (chance: Chance, id: string): string =>
-  chance.pick(`account ${id}`, chance.pick("crowd accounts", ACCOUNTS));
+  chance.pick(`account ${id}`, chance.pick("crowd accounts", habitsOf(chance).accounts));
 
 const updatesOf = (
   chance: Chance,
@@ -134,17 +170,19 @@ const followsOf = (
 /** The crowd of a seed; undefined for most seeds. Draws nothing that a seed without a crowd draws. */
 export const crowdOf = (chance: Chance): Crowd | undefined => {
   if (!chance.happens("crowd", SHARE)) return undefined;
-  const isCalm = chance.happens("calm crowd", CALM_SHARE);
+  const isCalm = isCalmIn(chance);
   const isLane = !isCalm && chance.happens("crowd in a lane", LANE_SHARE);
-  const updates = isLane ? 0 : chance.pick("crowd updates", [0, 10, 15, 20, 40]);
+  const habits = habitsOf(chance);
+  const updates = isLane ? 0 : chance.pick("crowd updates", habits.updates);
+  const { followsBeside, followsAlone } = habits;
   const follows = isLane
     ? 0
-    : chance.pick("crowd follows", updates > 0 ? [0, 0, 10] : [12, 20, isCalm ? MANY_FOLLOWS : 40]);
-  const withinMs = chance.pick("crowd within", [5_000, 15_000, 45_000]);
+    : chance.pick("crowd follows", updates > 0 ? followsBeside : followsAlone);
+  const withinMs = chance.pick("crowd within", habits.withinMs);
   // Lists for follows show tasks that began long ago too.
   const others = follows > 0 ? [950, 2_400, 4_500, 12_000] : [0, 950, 2_400, 4_500, 12_000];
   const count = isLane ? 0 : Math.max(follows, chance.pick("foreign", others));
-  const foreign = foreignOf(chance, count, isCalm ? chance.pick("last end", [14, 50]) : 14);
+  const foreign = foreignOf(chance, count, chance.pick("last end", habits.lastMinutes));
   const containers = Array.from({ length: updates }, (_, index) => `crowd-${index + 1}`);
   return {
     inputs: isLane
@@ -157,6 +195,7 @@ export const crowdOf = (chance: Chance): Crowd | undefined => {
     containers,
     isLane,
     isCalm,
+    requestsPerSecond: chance.pick("budget", habits.requestsPerSecond),
     isListRefused: chance.happens("lists refused", 0.08),
     lagMs: {
       start: chance.pick("late start", [0, 0, 3_000, 12_000]),

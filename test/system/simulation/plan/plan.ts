@@ -197,7 +197,7 @@ export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
   const chance = createChance(seed);
   const crowd = crowdOf(chance);
   const accounts = accountsOf(
-    chance.pick("budget", crowd ? [5, 20, 50] : [2, 5, 20]),
+    crowd?.requestsPerSecond ?? chance.pick("budget", [2, 5, 20]),
     crowd ? CROWDED_DEADLINE_MS : DEADLINE_MS,
   );
   const situation = crowd ? calmOf(crowd) : situationOf(chance);
