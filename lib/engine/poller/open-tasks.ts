@@ -6,7 +6,7 @@ import { FIRST_CHECK_MS, isBeside, splitTaskKey, type Task, tasks } from "../tas
 /** The shortest pause between two checks of a task that is read by itself. */
 const MIN_PAUSE_MS = 4_300;
 /** The shortest pause between two lists of an account. */
-const MIN_LIST_PAUSE_MS = 3_500;
+const MIN_LIST_PAUSE_MS = 3_200;
 /** Additional pause for each page of a list: long lists are read less often. */
 const PAUSE_OF_PAGE_MS = 600;
 /** The period of the poller's schedule, so that no check is missed when a run ends. */
@@ -86,7 +86,7 @@ const spread = (pauseMs: number, random: Random): number => {
   return Math.min(MAX_PAUSE_MS, seconds * SECOND_MS);
 };
 
-/** The shortest pause between two lists with so many pages, ms: 3.5 s, or 0.6 s for each page. */
+/** The shortest pause between two lists with so many pages, ms: 3.2 s, or 0.6 s for each page. */
 export const pauseOfPages = (pages: number): number =>
   Math.min(MAX_PAUSE_MS, Math.max(MIN_LIST_PAUSE_MS, pages * PAUSE_OF_PAGE_MS));
 
