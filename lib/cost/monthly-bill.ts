@@ -38,29 +38,29 @@ export const WITH_TASK: Counted = {
 
 /** Following a task of 60 s that is open alone (scenario `task-alone`). */
 export const FOLLOWING_60S: Counted = {
-  tableWrites: 31.23,
-  reads: 41.19,
-  standardRequests: 45.17,
-  invocations: 16.09,
-  gigabyteSeconds: 0.757,
+  tableWrites: 31.61,
+  reads: 41.49,
+  standardRequests: 45.52,
+  invocations: 16.19,
+  gigabyteSeconds: 0.729,
 };
 
 /** Following a task of 2 h that is open alone (scenario `task-alone-2h`). */
 const FOLLOWING_2H: Counted = {
-  tableWrites: 423.7,
-  reads: 578.6,
-  standardRequests: 469.5,
-  invocations: 277,
-  gigabyteSeconds: 8.728,
+  tableWrites: 425.8,
+  reads: 595.8,
+  standardRequests: 469.7,
+  invocations: 276.8,
+  gigabyteSeconds: 8.594,
 };
 
-/** A second of following 100 open tasks by lists (scenario `tasks-steady-100`: 298 commands in 360 s). */
+/** A second of following 100 open tasks by lists (scenario `tasks-steady-100`: 302 commands in 360 s). */
 const SHARED_SECOND: Counted = {
-  tableWrites: 1.286,
-  reads: 4.483,
-  standardRequests: 2.506,
-  invocations: 0.85,
-  gigabyteSeconds: 0.0472,
+  tableWrites: 1.281,
+  reads: 3.574,
+  standardRequests: 2.522,
+  invocations: 0.856,
+  gigabyteSeconds: 0.0428,
 };
 
 /** Additional part of `SHARED_SECOND` for each open task: 10,000 cost six times as much (`tasks-together-10000`). */

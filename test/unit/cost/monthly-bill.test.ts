@@ -21,9 +21,9 @@ test("commands that answer at once cost the counted units each, and no following
 test("a few tasks cost what each costs alone", () => {
   expect(monthlyBill({ commands: 100, taskSeconds: 60 }).following).toMatchObject({
     tableWrites: 100 * (FOLLOWING_60S.tableWrites ?? 0),
-    invocations: 100 * (FOLLOWING_60S.invocations ?? 0),
+    invocations: expect.closeTo(100 * (FOLLOWING_60S.invocations ?? 0)),
   });
-  expect(monthlyBill({ commands: 10, taskSeconds: 7_200 }).following.tableWrites).toBe(4_237);
+  expect(monthlyBill({ commands: 10, taskSeconds: 7_200 }).following.tableWrites).toBe(4_258);
 });
 
 test("a longer task costs more, and a task of 120 s less than two of 60 s", () => {
