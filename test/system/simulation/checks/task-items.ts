@@ -52,8 +52,6 @@ export interface TaskItems {
   newestAt: number;
 }
 
-export type KnownTasks = ReturnType<typeof watchTaskItems>;
-
 /** Keeps the newest items of all tasks. */
 export const watchTaskItems = ({ ledger, timeline }: Pick<Cloud, "ledger" | "timeline">) => {
   const accounts = new Map<string, Map<string, TaskItems>>();
