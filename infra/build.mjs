@@ -223,7 +223,7 @@ const buildSimulation = () =>
 const SIZE_LIMITS = {
   intake: 480_000,
   "run-commands": 500_000,
-  "poll-tasks": 500_000,
+  "poll-tasks": 505_000,
   "watch-ai-tasks": 460_000,
   // These read a config file: the S3 client takes 95 kB, the YAML parser 98 kB.
   "sync-thresholds": 650_000,
