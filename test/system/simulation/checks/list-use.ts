@@ -54,8 +54,8 @@ const pagesRead = ({ offset }: ListRead): number => offset / PAGE_SIZE + 1;
  */
 export const watchListUse = (cloud: Cloud): void => {
   const { plan, provider, chronicle, timeline } = cloud;
-  // The pollers of two shards may follow tasks of one account at once.
-  if (plan.shards) return;
+  // After a change of the number of shards, two pollers may follow tasks of one account.
+  if (plan.shards?.before !== plan.shards?.after) return;
   const tasks = watchTaskItems(cloud);
   const looks = new Map<string, Look>();
   /** How often lists have shown the end of a task to a machine, by machine, account and id. */
