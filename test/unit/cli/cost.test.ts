@@ -13,7 +13,7 @@ describe("skyhook cost", () => {
       "A month of 1,000,000 commands with a task of 120 s each; 45.7 tasks are open on average\n",
     );
     expect(stdout).toMatch(/^WRU of the due index +4,000,000 +0 +0 +\$2\.50$/m);
-    expect(stdout).toMatch(/^dollars +\$19\.51 +\$8\.51 +\$0\.92 +\$28\.94$/m);
+    expect(stdout).toMatch(/^dollars +\$19\.51 +\$8\.06 +\$0\.92 +\$28\.49$/m);
     expect(stderr).toContain("Left out: alarms");
   });
 

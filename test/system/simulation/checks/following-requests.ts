@@ -2,6 +2,7 @@ import { pollerLease } from "../../../../lib/engine/poller/poll.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 import { BLIND } from "../plan/actors.ts";
 import {
+  hasMore,
   type ListRead,
   listAsked,
   listShown,
@@ -32,6 +33,9 @@ const FIRST_CHECK_MS = 5_000;
 const ONE_ROUND_MS = 2_000;
 /** More than the due index lags, and clocks differ. */
 const RECORDED_MS = 8_000;
+/** Less than the pause between two checks of a task, and than the longest one. */
+const PART_OF_AGE = 0.05;
+const LONGEST_PAUSE_MS = 50_000;
 /** From this many tasks on, one list is cheaper than reading each; the engine lists from two on. */
 const MANY_TASKS = 4;
 /** A refused or too long list is asked for again after this time. */
@@ -124,6 +128,15 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     );
   };
 
+  /** After a list that was left early, a task that was read by itself keeps the pause of its age, which is 7.5 % of it. */
+  const isEarly = (own: Known, id: string, items: TaskItems | undefined): boolean => {
+    const readAt = own.readAt.get(id) ?? 0;
+    const recordedAt = items?.newestAt ?? readAt;
+    const isKept = Math.max(recordedAt, own.listShownAt.get(id) ?? 0) < readAt;
+    const now = timeline.now();
+    return isKept && now - readAt < Math.min(LONGEST_PAUSE_MS, PART_OF_AGE * (now - recordedAt));
+  };
+
   /** Why the machine did not need this read of a task. */
   const wasteOf = (
     own: Known,
@@ -139,6 +152,8 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     const isGone = since(list?.beganAt) < ONE_ROUND_MS;
     if (!isNew && !isGone && since(readAt) < SHORTEST_PAUSE_MS)
       return `again after ${since(readAt)} ms`;
+    if (isGone && list && hasMore(list) && isEarly(own, id, items))
+      return `again after ${since(readAt)} ms, because a list was left early`;
     return isEndKnown(own, id, items) ? "after its end was known" : undefined;
   };
 
