@@ -28,16 +28,27 @@ const loadedOnDemand = (inputs) =>
       .map(({ path }) => path),
   );
 
+/** Modules of the package's exports, which must not load the command line. */
+const ofExports = (inputs, entryPoints) => {
+  const reached = new Set();
+  for (const entry of Object.values(entryPoints)) {
+    if (entry !== MAIN) reachedFrom(inputs, entry, reached);
+  }
+  return reached;
+};
+
 /** The modules loaded on demand that share code with a quick verb, each with these verbs. */
-const sharing = (inputs) => {
+const sharing = (inputs, entryPoints) => {
   const found = new Map();
+  const exported = ofExports(inputs, entryPoints);
   const earlier = reachedFrom(inputs, MAIN);
   for (const verb of QUICK_VERBS) {
     const group = new Set([...reachedFrom(inputs, verb)].filter((module) => !earlier.has(module)));
     for (const module of group) earlier.add(module);
     for (const module of loadedOnDemand(inputs)) {
       const shares = [...reachedFrom(inputs, module)].some((each) => group.has(each));
-      if (shares && !group.has(module)) found.set(module, [...(found.get(module) ?? []), verb]);
+      if (shares && !group.has(module) && !exported.has(module))
+        found.set(module, [...(found.get(module) ?? []), verb]);
     }
   }
   return found;
@@ -52,7 +63,7 @@ const sharing = (inputs) => {
  */
 export const withFewChunks = async (options) => {
   const { metafile } = await build({ ...options, metafile: true, write: false });
-  const verbsOf = sharing(metafile.inputs);
+  const verbsOf = sharing(metafile.inputs, options.entryPoints);
   const importVerbs = {
     name: "import-quick-verbs",
     setup({ onLoad }) {

@@ -107,12 +107,10 @@ const IMPORT_ALONE = `
 for (const name of Object.getOwnPropertyNames(globalThis)) globalThis[name];
 // zod shares its registry between copies through globals of its own.
 const isOurs = (name) => !name.startsWith("__zod_");
-// Node closes the files of modules in its own time.
-const isLasting = (name) => name !== "CloseReq" && name !== "FSReqPromise";
 const look = () => ({
   globals: Object.getOwnPropertyNames(globalThis).filter(isOurs).flatMap((name) => [name, globalThis[name]]),
   listeners: process.eventNames().flatMap((name) => [name, process.listenerCount(name)]),
-  resources: process.getActiveResourcesInfo().filter(isLasting),
+  resources: process.getActiveResourcesInfo(),
   environment: Object.entries(process.env).flat(),
 });
 const before = look();
