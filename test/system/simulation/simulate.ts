@@ -18,6 +18,8 @@ const MAX_SEED = 2 ** 31;
 /** More violations seldom add information, and shortening each takes up to a minute. */
 const MAX_VIOLATIONS = 5;
 const PROGRESS_EVERY = 1_000;
+/** A process keeps up to a megabyte of each run, so another one takes its place after so many. */
+const SEEDS_OF_WORKER = 1_000;
 
 const refuse = (problem: string): never => {
   process.stderr.write(
@@ -84,18 +86,22 @@ const note = ({ virtualMs, text, ...result }: JobResult): void => {
   if (totals.seeds % PROGRESS_EVERY === 0) print(`${totals.seeds} of ${count} seeds`);
 };
 
-/** Sends one seed after another to a worker process, until none is left. */
+const isOver = (): boolean => next >= count || totals.violated >= MAX_VIOLATIONS;
+
+/** Sends one seed after another to a worker process, until none is left or the process has had enough. */
 const runWorker = (): Promise<void> =>
   new Promise((resolve, reject) => {
     const worker = fork(WORKER, { execArgv: ["--enable-source-maps"] });
+    let given = 0;
     const give = (): void => {
-      if (next >= count || totals.violated >= MAX_VIOLATIONS) {
+      if (isOver() || given === SEEDS_OF_WORKER) {
         worker.kill();
         resolve();
         return;
       }
       worker.send({ seed: first + next });
       next += 1;
+      given += 1;
     };
     worker.on("message", (result: JobResult) => {
       note(result);
@@ -109,7 +115,10 @@ const runWorker = (): Promise<void> =>
   });
 
 print(`seeds ${first} to ${first + count - 1}`);
-await Promise.all(Array.from({ length: Math.min(count, availableParallelism()) }, runWorker));
+const runWorkers = async (): Promise<void> => {
+  while (!isOver()) await runWorker();
+};
+await Promise.all(Array.from({ length: Math.min(count, availableParallelism()) }, runWorkers));
 if (values.met) print(metText(met));
 print(totalsText({ ...totals, seconds: (performance.now() - startedAt) / 1000 }));
 process.exitCode = totals.violated > 0 ? 1 : 0;

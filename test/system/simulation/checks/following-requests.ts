@@ -174,7 +174,7 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
       broken(`${caller.name} requested a list, which ${account} does not have`);
     const key = `${caller.name} ${account}`;
     const problem = problemOfPage(lists.get(key), url);
-    if (problem) broken(`${caller.name} ${problem}`);
+    if (problem && before === after) broken(`${caller.name} ${problem}`);
     const list = listAsked(lists.get(key), url, timeline.now());
     lists.set(key, list);
     const sinceMs = timeline.now() - knownTo(account).listedAt;
