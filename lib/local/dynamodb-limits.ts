@@ -136,10 +136,10 @@ interface LedgerLimits {
 }
 
 /**
- * DynamoDB's limits per partition: of an item, of a shard of the due index, and of the list index. Returns a function that puts
- * them before a ledger; the ledgers of all callers share one table. The table has a partition for each item, although
- * DynamoDB gives an item one of its own only after a while. A throttled index throttles the writes that change it.
- * The methods of the ledgers throw ThrottledError; then the call had no effect.
+ * DynamoDB's limits per partition: of an item, of a shard of the due index, and of the list index. Returns a function
+ * that puts them before a ledger; the ledgers of all callers share one table. The table has a partition for each item,
+ * although DynamoDB gives an item one of its own only after a while. A throttled index throttles the writes that change
+ * it. The methods of the ledgers throw ThrottledError; then the call had no effect.
  *
  * The second parameter of that function gets the units of each call of its ledger when the call ends, those of a failed
  * condition too; default: none. The third is the shard of the due index that a written item's entry goes to, by its

@@ -188,10 +188,7 @@ const createLine = ({ now }: Clock) => {
   };
 };
 
-/** Other processes were faster too often. */
-class ContendedError extends Error {
-  override readonly name = "ContendedError";
-}
+const CONTENDED = new Error("other processes were faster too often");
 
 export interface RateLimiterPorts extends AccountStatePorts {
   readonly clock: Clock;
@@ -218,10 +215,10 @@ export const createRateLimiter = (
 
   /**
    * Waits after a lost write. Processes that tried again at once would lose again and again, as one of them wins.
-   * @throws ContendedError after too many
+   * @throws CONTENDED after too many
    */
   const yieldToOthers = (lost: number): Promise<void> => {
-    if (lost === MAX_LOST_WRITES) throw new ContendedError();
+    if (lost === MAX_LOST_WRITES) throw CONTENDED;
     return clock.sleep(Math.floor(random.fraction() * LOST_WRITE_PAUSE_MS * 2 ** (lost - 1)));
   };
 
@@ -249,7 +246,7 @@ export const createRateLimiter = (
       const { value } = await rateLimits.change(ledger, name, grantNow, undefined, yieldToOthers);
       isKeyRefused = value.key.state === "refused";
     } catch (error) {
-      if (!(error instanceof ContendedError)) throw error;
+      if (error !== CONTENDED) throw error;
       return waitUntil(clock.now() + CONTENDED_WAIT_MS, "budget-spent");
     }
     const { grant } = asked;

@@ -115,7 +115,7 @@ const groupOf = ({ record: { client_id, task_name }, status }: AiTaskNow): AiTas
 const listIn = ({ orders }: Listed, order: AiTaskOrder): SortedList<AiTaskNow> =>
   order === "latest" || order === "started_at" ? orders[order] : orders.task_id;
 
-/** The index of all AI tasks: those whose plan is over in groups, the others by the end of their plan. */
+/** The index of all AI tasks: in groups after the end of their plan, and by that end before. */
 export const createAiTaskIndex = (records: Iterable<AiTaskRecord>): AiTaskIndex => {
   const groups = new Map<string, Listed>();
   const underWay = createSortedList<{ readonly endsAt: number; readonly record: AiTaskRecord }>(
@@ -158,7 +158,7 @@ export const createAiTaskIndex = (records: Iterable<AiTaskRecord>): AiTaskIndex 
     listings.set(record.task_id, { record, remove: () => underWay.delete(entry) });
   };
 
-  /** Moves the tasks whose plan is over into their groups, where their state no longer changes. */
+  /** Moves tasks into their groups at the end of their plan, after which their state no longer changes. */
   const settle = (at: number): void => {
     for (let next = underWay.first(); next && next.endsAt <= at; next = underWay.first()) {
       underWay.delete(next);

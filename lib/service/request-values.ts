@@ -5,25 +5,15 @@ import { type InvalidFields, invalid } from "./errors.ts";
 
 const NO_QUERY: ReadonlyMap<string, readonly string[]> = new Map();
 
-type Query = Map<string, string[]>;
-
-const add = (query: Query, name: string, value: string): void => {
-  const values = query.get(name);
-  if (values) values.push(value);
-  else query.set(name, [value]);
-};
-
-/** Reads fields without escapes, which need no decoder: a fraction of the time of `URLSearchParams`. */
-const addPlainFields = (query: Query, text: string): void => {
-  for (let from = 0; from < text.length; ) {
-    const found = text.indexOf("&", from);
-    const to = found < 0 ? text.length : found;
-    const equals = text.indexOf("=", from);
-    const nameEnd = equals < 0 || equals > to ? to : equals;
-    if (to > from) add(query, text.slice(from, nameEnd), text.slice(nameEnd + 1, to));
-    from = to + 1;
-  }
-};
+/** Fields of a query without escapes, which need no decoder: a fraction of the time of `URLSearchParams`. */
+const plainFields = (query: string): readonly (readonly [string, string])[] =>
+  query
+    .split("&")
+    .filter((field) => field !== "")
+    .map((field) => {
+      const at = field.indexOf("=");
+      return at < 0 ? [field, ""] : [field.slice(0, at), field.slice(at + 1)];
+    });
 
 /** The query of a URL: values by name, in order. */
 export const queryOf = (url: string): ReadonlyMap<string, readonly string[]> => {
@@ -31,10 +21,12 @@ export const queryOf = (url: string): ReadonlyMap<string, readonly string[]> => 
   if (start < 0) return NO_QUERY;
   const end = url.indexOf("#", start);
   const text = url.slice(start + 1, end < 0 ? undefined : end);
-  const query: Query = new Map();
-  if (/[%+]/.test(text)) {
-    for (const [name, value] of new URLSearchParams(text)) add(query, name, value);
-  } else addPlainFields(query, text);
+  const query = new Map<string, string[]>();
+  for (const [name, value] of /[%+]/.test(text) ? new URLSearchParams(text) : plainFields(text)) {
+    const values = query.get(name);
+    if (values) values.push(value);
+    else query.set(name, [value]);
+  }
   return query;
 };
 
@@ -88,7 +80,7 @@ const createTextReader = (schema: z.ZodObject) => {
     /** A text for each name. */
     ofTexts(fields: Readonly<Record<string, string>>): unknown {
       const values: Record<string, unknown> = {};
-      for (const name in fields) {
+      for (const name of Object.keys(fields)) {
         const texts = [fields[name] ?? ""];
         values[name] = readers.get(name)?.(texts) ?? texts;
       }
@@ -148,12 +140,12 @@ export const createValueReader = <
   const paramsReader = createTextReader(schemas.params);
   const queryReader = createTextReader(schemas.query);
   const takesNoBody = schemas.body instanceof z.ZodUndefined;
-  const noBody = schemas.body.safeParse(undefined);
+  const withoutBody = schemas.body.safeParse(undefined);
   return (raw: RawValues) => {
     const params = schemas.params.safeParse(paramsReader.ofTexts(raw.params));
     const query = schemas.query.safeParse(queryReader.ofLists(raw.query));
     const isMissing = raw.body === undefined || (takesNoBody && isNothing(raw.body));
-    const body = isMissing ? noBody : schemas.body.safeParse(raw.body);
+    const body = isMissing ? withoutBody : schemas.body.safeParse(raw.body);
     if (!params.success || !query.success || !body.success) {
       throw invalid(
         collect([

@@ -45,7 +45,7 @@ export interface Outcome {
   readonly succeeded: number;
   /** Commands without an end. */
   readonly lost: number;
-  /** Commands that failed, ended otherwise, or whose mutation did not take effect exactly once. */
+  /** Commands that failed or ended otherwise, and mutations that did not take effect exactly once. */
   readonly wrong: number;
   /** Commands with one fact under several event ids, or several ends. */
   readonly publishedTwice: number;

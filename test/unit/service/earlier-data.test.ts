@@ -15,7 +15,7 @@ import { CONTAINER, EVENT, POLICY, POOL, ROUTERS, SUSPENDED } from "./harness.ts
 /**
  * A folder that `skyhook service --data` of commit 49c196d wrote, without its files LOG and LOCK. Its run resumed an
  * instance, paused a policy, changed a container, created a router and two storage events; 15 minutes later it changed
- * a pool, whose task is still NEW.
+ * a pool with a task that is still NEW.
  */
 const EARLIER = fileURLToPath(new URL("./earlier-data", import.meta.url));
 /** The last request of that run came 40 s before. */
