@@ -29,19 +29,16 @@ type LanePosition = "holder" | "behind" | "outside";
 
 /**
  * Enters the lane once. A command behind others is recorded as waiting.
- * @param isRepeated whether the caller handles a message, which comes again if it dies
  * @param known the lane as it was read a moment ago; default: it is read
  */
 const joinLane = async (
   deps: CommandDeps,
   stored: Stored<Command>,
-  isRepeated: boolean,
   known?: Known<Lane>,
 ): Promise<{ readonly position: LanePosition; readonly lane: Stored<Lane> }> => {
   const { value: command } = stored;
   const key = commandKey(command);
-  const enter = (current: Lane | undefined): Lane =>
-    enterLane(current, key, deps.clock.now(), isRepeated);
+  const enter = (current: Lane | undefined): Lane => enterLane(current, key, deps.clock.now());
   const lane = await lanes.change(deps.ledger, command.lane, enter, known);
   if (lane.value.holder === key) return { position: "holder", lane };
   if (!lane.value.waiting.includes(key)) return { position: "outside", lane };
@@ -127,7 +124,7 @@ const prepareAttempt = async (
   const entry = await checkEntry(deps, found);
   if (entry.kind === "waits") await wakeForCommand(deps, commandKey(command), entry.nextCheckAt);
   if (entry.kind !== "free") return undefined;
-  const { position, lane } = await joinLane(deps, found, true, known);
+  const { position, lane } = await joinLane(deps, found, known);
   return position === "holder" ? { ready: found, lane } : undefined;
 };
 
@@ -200,7 +197,7 @@ const checkOutsideLane = async (deps: CommandDeps, stored: Stored<Command>): Pro
   const { value } = published;
   // A command that keeps waiting needs no wake signal: the poller keeps running, or wakes the next run.
   if ((await checkEntry(deps, published)).kind !== "free") return;
-  const { position } = await joinLane(deps, published, false);
+  const { position } = await joinLane(deps, published);
   if (position === "behind") return;
   const check = (current: Command): Command => checkLater(current, deps.clock.now());
   await commands.update(deps.ledger, commandKey(value), check, published);

@@ -35,21 +35,15 @@ export const isFull = (lane: Lane | undefined): boolean =>
   lane !== undefined && lane.waiting.length >= MAX_WAITING;
 
 /**
- * Puts a command into the lane: at its head when the lane is free, else last. Repeatable.
- * @param isRepeated whether a message brings the caller back if it dies, so that nothing else has to check that the
- * command did not end before it entered
+ * Puts a command into the lane: at its head when the lane is free, else last. Repeatable. A free lane needs no check of
+ * its holder: a message or its own due time brings that back. A holder that ended before it entered is found by the
+ * check that the next command begins.
  */
-export const enterLane = (
-  lane: Lane | undefined,
-  key: string,
-  now: number,
-  isRepeated = false,
-): Lane => {
+export const enterLane = (lane: Lane | undefined, key: string, now: number): Lane => {
   const current = lane ?? { waiting: [], changedAt: now };
   if (current.holder === key || current.waiting.includes(key)) return current;
   const { holder, waiting, checkAt = now + GRANT_CHECK_MS } = current;
-  if (holder === undefined)
-    return { ...current, holder: key, changedAt: now, ...(!isRepeated && { checkAt }) };
+  if (holder === undefined) return { ...current, holder: key, changedAt: now };
   return isFull(current) ? current : { ...current, waiting: [...waiting, key], checkAt };
 };
 
