@@ -11,6 +11,7 @@ import type { AttemptTime } from "./engine/advance.ts";
 import type { CommandDeps } from "./engine/deps.ts";
 import { errorFields } from "./engine/deps.ts";
 import { handleMessage } from "./engine/message-handler.ts";
+import type { PollerDeps } from "./engine/poller/entry-work.ts";
 import { pollDue } from "./engine/poller/poll.ts";
 import { createPollerMemory, type PollerMemory } from "./engine/poller/poller-memory.ts";
 import { readMessage } from "./engine/queue-message.ts";
@@ -51,9 +52,10 @@ export interface SkyhookPorts
 /** Configuration of the functions. */
 export interface SkyhookConfig
   extends Pick<
-    CommandDeps,
-    "access" | "ownSender" | "fingerprintKey" | "runner" | "leaseMs" | "shards"
-  > {
+      CommandDeps,
+      "access" | "ownSender" | "fingerprintKey" | "runner" | "leaseMs" | "shards"
+    >,
+    Pick<PollerDeps, "manyEntries"> {
   /** `source` of every published event. */
   readonly eventSource: string;
   /** Rules that turn events into commands; each invocation reads them again. */
@@ -79,7 +81,14 @@ type IntakeConfig = Pick<
 type CommandPorts = IntakePorts & Pick<SkyhookPorts, "waker" | "accountOf">;
 type CommandConfig = Pick<
   SkyhookConfig,
-  "access" | "ownSender" | "fingerprintKey" | "runner" | "leaseMs" | "attemptTimeoutMs" | "shards"
+  | "access"
+  | "ownSender"
+  | "fingerprintKey"
+  | "runner"
+  | "leaseMs"
+  | "attemptTimeoutMs"
+  | "shards"
+  | "manyEntries"
 >;
 type JobPorts = Pick<
   SkyhookPorts,

@@ -24,6 +24,8 @@ type DueHandler = (deps: CommandDeps, key: string) => Promise<void>;
 export interface PollerDeps extends CommandDeps {
   /** Handlers by kind of record, for records outside the engine. */
   readonly dueHandlers: ReadonlyMap<string, DueHandler>;
+  /** With more due entries than this, a run queries only what may be new; default: 100. */
+  readonly manyEntries?: number | undefined;
 }
 
 const OWN_HANDLERS: PollerDeps["dueHandlers"] = new Map([

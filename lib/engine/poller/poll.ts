@@ -86,9 +86,12 @@ const nextReadyAt = (memory: PollerMemory): number => {
 };
 
 /** Reads the due index: what may be new since the last query, or the whole shard. */
-const queryDue = async ({ ledger, clock }: PollerDeps, memory: PollerMemory): Promise<void> => {
+const queryDue = async (
+  { ledger, clock, manyEntries }: PollerDeps,
+  memory: PollerMemory,
+): Promise<void> => {
   const now = clock.now();
-  const from = nextQueryFrom(memory, now);
+  const from = nextQueryFrom(memory, now, manyEntries);
   memory.hasNews = false;
   const entries = await ledger.listDue(
     now + HORIZON_MS,
@@ -194,6 +197,7 @@ const wakeNextRun = async (
   wakeAt: number | undefined,
 ): Promise<number | undefined> => {
   const now = clock.now();
+  // A signal that came during this run found the lease taken, and another one followed.
   const isPromised = wakeAt !== undefined && wakeAt > now && wakeAt <= next + LATE_WAKE_MS;
   if (isPromised || next >= now + HORIZON_MS) return wakeAt;
   const at = Math.max(now, next);

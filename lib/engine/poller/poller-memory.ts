@@ -120,7 +120,7 @@ export const tasksOf = ({ accounts }: PollerMemory, account: string): AccountTas
 export const entryCount = ({ others, accounts }: PollerMemory): number =>
   [...accounts.values()].reduce((sum, { due }) => sum + due.size, others.size);
 
-/** With more entries than this, a run queries only what may be new. */
+/** Default of `manyEntries`. */
 const MANY_ENTRIES = 100;
 /** How long the entries of a whole query are completed by partial ones. */
 const COMPLETE_MS = 60_000;
@@ -134,9 +134,14 @@ const OVERLAP_MS = 60_000;
 /**
  * From which due time on the next query has to read, epoch ms; undefined: it reads the whole shard. A new entry is due
  * after its writing, with few exceptions, which the next whole query finds.
+ * @param manyEntries with more entries than this, it reads only what may be new; default: 100
  */
-export const nextQueryFrom = (memory: PollerMemory, now: number): number | undefined =>
-  now < memory.completeAt + COMPLETE_MS && entryCount(memory) > MANY_ENTRIES
+export const nextQueryFrom = (
+  memory: PollerMemory,
+  now: number,
+  manyEntries = MANY_ENTRIES,
+): number | undefined =>
+  now < memory.completeAt + COMPLETE_MS && entryCount(memory) > manyEntries
     ? memory.queriedAt - OVERLAP_MS
     : undefined;
 

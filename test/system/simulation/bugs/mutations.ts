@@ -312,12 +312,6 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "if (command.state.settled) return;",
   },
   {
-    name: "a lane that the poller has granted is not checked",
-    file: "engine/advance.ts",
-    find: "await joinLane(deps, published, false);",
-    replace: "await joinLane(deps, published, true);",
-  },
-  {
     name: "the end of a command is published before that of its task",
     file: "engine/advance.ts",
     find: "if (!(await isLeftToTask(deps, command))) await",
@@ -811,12 +805,6 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "engine/poller/poll.ts",
     find: "wakeAt > now && wakeAt <= next + LATE_WAKE_MS",
     replace: "wakeAt > now",
-  },
-  {
-    name: "a run that finds the lease taken leaves nothing behind",
-    file: "engine/poller/poll.ts",
-    find: "  await wakeNextRun(deps, memory, deps.clock.now() + QUERY_PAUSE_MS, wakeAt);\n",
-    replace: "",
   },
   {
     name: "a process remembers tasks that another one has changed",

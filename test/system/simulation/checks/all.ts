@@ -25,11 +25,12 @@ import { watchWrites } from "./writes.ts";
 
 type Check = (cloud: Cloud, inputs: readonly Input[]) => Promise<readonly Violation[]>;
 
-/** Violations of rules that hold without faults only. */
-const checkCalm: Check = async ({ chronicle, faults, limits, keys }) =>
-  faults.struck.length + limits.struck.length === 0 && keys.replacements() === 0
-    ? chronicle.ifCalm
-    : [];
+/** Violations of rules that hold without most faults only. */
+const checkCalm: Check = async ({ chronicle, faults, limits, keys }) => {
+  if (limits.struck.length > 0 || keys.replacements() > 0) return [];
+  if (!faults.struck.every(({ kind }) => kind === "query incomplete")) return [];
+  return [...chronicle.ifIndexLags, ...(faults.struck.length === 0 ? chronicle.ifCalm : [])];
+};
 
 const CHECKS: readonly Check[] = [
   checkEnds,

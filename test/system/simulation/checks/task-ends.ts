@@ -7,6 +7,8 @@ import { hasEnded, type TaskItem, taskIdIn, taskItemOf, tasksShown } from "./tas
 const MIN_UNKNOWN_MS = 4 * 60_000;
 /** The longest pause between two checks is a minute, and the schedule's period another one. */
 const MAX_PAUSE_MS = 2 * 60_000;
+/** An index that lags may hide a task from a whole query, and those are a minute apart. */
+const LAG_MS = 4 * 60_000;
 /** A new task waits for two seconds, and for the next list of its account. */
 const FIRST_CHECK_MS = 15_000;
 
@@ -24,7 +26,7 @@ interface Sightings {
 export const watchTaskEnds = (cloud: Cloud): void => {
   const { ledger, provider, timeline, chronicle } = cloud;
   const sightings = new Map<string, Sightings>();
-  const { violations, ifCalm } = chronicle;
+  const { violations, ifCalm, ifIndexLags } = chronicle;
 
   const end = ({ account, id, state, followedBy, recordedAt }: TaskItem, seen: Sightings): void => {
     const name = `task ${account}/${id}`;
@@ -44,7 +46,8 @@ export const watchTaskEnds = (cloud: Cloud): void => {
     const longestMs = Math.max(...waits);
     const backlogMs = (2_000 * sightings.size) / cloud.requestsPerSecond;
     if (longestMs > MAX_PAUSE_MS + backlogMs) {
-      ifCalm.push({ invariant: 4, text: `${name} was not checked for ${longestMs} ms` });
+      const rule = longestMs > MAX_PAUSE_MS + backlogMs + LAG_MS ? ifIndexLags : ifCalm;
+      rule.push({ invariant: 4, text: `${name} was not checked for ${longestMs} ms` });
     }
     const [firstMs = 0] = waits;
     if (firstMs > FIRST_CHECK_MS + backlogMs) {

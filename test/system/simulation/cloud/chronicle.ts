@@ -50,6 +50,8 @@ export interface Chronicle {
   readonly met: Set<string>;
   /** Violations only if no fault struck in the whole run. */
   readonly ifCalm: Violation[];
+  /** Violations only if nothing but queries of the due index failed. */
+  readonly ifIndexLags: Violation[];
 }
 
 export const createChronicle = (): Chronicle => ({
@@ -63,4 +65,5 @@ export const createChronicle = (): Chronicle => ({
   violations: [],
   met: new Set(),
   ifCalm: [],
+  ifIndexLags: [],
 });

@@ -157,6 +157,7 @@ export const startMachine = (
     jobAccount,
     pricePeriodMs: pricesMs,
     aiTaskName: undefined,
+    manyEntries: around.plan.manyEntries,
   };
   return { ...sandbox, commands, skyhook: createSkyhook(ports, config) };
 };

@@ -14,6 +14,8 @@ const PATIENCE_MS = 40 * 60_000;
 /** AWS refuses requests from clocks that differ by more than five minutes. */
 const SKEW = { first: 240_000, most: 290_000 };
 const MAX_TRIES = 5;
+/** By then the poller has usually published the event of the first finding. */
+const AGAIN_MS = 60_000;
 const PREFIX = `${commands.kind}#`;
 const unknownSchema = z.object({ state: z.object({ reason: z.literal("unknown-outcome") }) });
 const endedSchema = z.object({ state: z.object({ endedAt: z.number() }) });
@@ -61,23 +63,27 @@ export const createPeople = (around: Surroundings): People => {
     await resolveCommand(deps, command, { applied });
   };
 
-  /** Several operators do so at the same time. */
-  const resolveAs = async (command: string, findings: readonly boolean[]): Promise<void> => {
-    await Promise.all(findings.map((applied) => trying((deps) => resolve(deps, command, applied))));
+  /** Careless operators resolve it otherwise at the same time, and again after its event. */
+  const resolveAs = async (command: string, { applied, isCareless }: Finding): Promise<void> => {
+    const resolveAll = (findings: readonly boolean[]): Promise<unknown> =>
+      Promise.all(findings.map((each) => trying((deps) => resolve(deps, command, each))));
+    await resolveAll(isCareless ? [applied, !applied] : [applied]);
+    if (!isCareless) return;
+    await timeline.sleep(AGAIN_MS);
+    await resolveAll([applied, !applied]);
   };
 
   return {
     cancel: (command) => trying((deps) => cancel(deps, command)),
-    resolveAll({ applied, isCareless, lateMs }) {
+    resolveAll(finding) {
       const found = new Set<string>();
-      const schema = isCareless ? endedSchema : unknownSchema;
-      const findings = isCareless ? [applied, !applied] : [applied];
+      const schema = finding.isCareless ? endedSchema : unknownSchema;
       ledger.onWrite(({ key, value }) => {
         if (!key.startsWith(PREFIX) || found.has(key) || !schema.safeParse(value).success) return;
         found.add(key);
         pending += 1;
-        timeline.after(lateMs, () => {
-          void resolveAs(key.slice(PREFIX.length), findings).finally(() => {
+        timeline.after(finding.lateMs, () => {
+          void resolveAs(key.slice(PREFIX.length), finding).finally(() => {
             pending -= 1;
           });
         });

@@ -8,6 +8,13 @@ import type { RequestData } from "./requests.ts";
 const SHARE = 0.07;
 /** Part of those in which nothing fails and nothing else happens: what following may cost is checked there. */
 const CALM_SHARE = 0.55;
+/** Part of those with shards of the due index, and with tasks of two accounts. */
+const CALM_SHARDED_SHARE = 0.3;
+/** The two accounts are in two of four shards; of three they would share one. */
+export const CALM_SHARD_COUNT = 4;
+/** Parts of the others. */
+const PAUSED_SHARE = 0.2;
+const LAGGING_SHARE = 0.25;
 const LANE_SHARE = 0.1;
 /** More than a lane holds, so that the last ones are rejected. */
 const LANE_COMMANDS = 1_000;
@@ -26,6 +33,12 @@ export interface ForeignTask {
   readonly project: number;
 }
 
+/**
+ * `calm`: nothing fails, and no other command runs. `paused`, `lagging`: nor does it then, but the provider asks for
+ * pauses, or the due index lags. `lane`: many commands in one lane. `stormy`: everything may happen.
+ */
+export type CrowdKind = "calm" | "paused" | "lagging" | "lane" | "stormy";
+
 /** Many tasks at once, of our commands and of other clients, or many commands in one lane. */
 export interface Crowd {
   readonly inputs: readonly Asked[];
@@ -33,9 +46,9 @@ export interface Crowd {
   readonly foreign: readonly ForeignTask[];
   /** Names of the containers that the commands update, one each. */
   readonly containers: readonly string[];
-  readonly isLane: boolean;
-  /** Whether the run has no faults and no other commands. */
-  readonly isCalm: boolean;
+  readonly kind: CrowdKind;
+  /** Whether a calm run has several shards of the due index. */
+  readonly isSharded: boolean;
   /** Rate limit of each account. */
   readonly requestsPerSecond: number;
   /** Whether the provider refuses lists to our key. */
@@ -97,6 +110,8 @@ interface Habits {
   readonly updates: readonly number[];
   readonly followsBeside: readonly number[];
   readonly followsAlone: readonly number[];
+  /** Number of tasks of other clients. */
+  readonly foreign: readonly number[];
   /** All requests arrive within this time, ms. */
   readonly withinMs: readonly number[];
   /** When the last task of another client ends, minutes. */
@@ -109,9 +124,19 @@ const STORMY: Habits = {
   updates: [0, 10, 15, 20, 40],
   followsBeside: [0, 0, 10],
   followsAlone: [12, 20, 40],
+  foreign: [950, 2_400, 4_500, 12_000],
   withinMs: [5_000, 15_000, 45_000],
   lastMinutes: [14],
   requestsPerSecond: [5, 20, 50],
+};
+
+/** Tasks that are read one by one: the process waits for permits most of the time. */
+const PAUSED: Habits = {
+  ...STORMY,
+  accounts: [[BLIND]],
+  updates: [0],
+  followsAlone: [20],
+  requestsPerSecond: [2, 5],
 };
 
 /** Many tasks that are read one by one keep a run of the poller at work, and 150 are not queried again each time. */
@@ -120,16 +145,49 @@ const CALM: Habits = {
   updates: [0, 0, 20, 40, 40],
   followsBeside: [0, 0, 10],
   followsAlone: [12, 20, 150],
+  foreign: STORMY.foreign,
   withinMs: [15_000, 45_000],
   lastMinutes: [14, 50],
   requestsPerSecond: [20, 50],
 };
 
-const isCalmIn = (chance: Chance): boolean => chance.happens("calm crowd", CALM_SHARE);
-const habitsOf = (chance: Chance): Habits => (isCalmIn(chance) ? CALM : STORMY);
+/** Tasks that outlast many queries of the due index. */
+const LAGGING: Habits = {
+  ...CALM,
+  accounts: [[LOCAL]],
+  updates: [0],
+  followsAlone: [20],
+  foreign: [950],
+  lastMinutes: [50],
+};
+
+const NO_TASKS: Habits = { ...STORMY, updates: [0], followsAlone: [0] };
+
+const HABITS: Readonly<Record<CrowdKind, Habits>> = {
+  calm: CALM,
+  paused: PAUSED,
+  lagging: LAGGING,
+  lane: NO_TASKS,
+  stormy: STORMY,
+};
+
+const kindOf = (chance: Chance): CrowdKind => {
+  if (chance.happens("calm crowd", CALM_SHARE)) return "calm";
+  if (chance.happens("paused crowd", PAUSED_SHARE)) return "paused";
+  if (chance.happens("lagging crowd", LAGGING_SHARE)) return "lagging";
+  return chance.happens("crowd in a lane", LANE_SHARE) ? "lane" : "stormy";
+};
+
+const isShardedIn = (chance: Chance): boolean =>
+  kindOf(chance) === "calm" && chance.happens("calm and sharded", CALM_SHARDED_SHARE);
 
 const accountOf = (chance: Chance, id: string): string =>
-  chance.pick(`account ${id}`, chance.pick("crowd accounts", habitsOf(chance).accounts));
+  chance.pick(
+    `account ${id}`,
+    isShardedIn(chance)
+      ? [LOCAL, BLIND]
+      : chance.pick("crowd accounts", HABITS[kindOf(chance)].accounts),
+  );
 
 const updatesOf = (
   chance: Chance,
@@ -170,31 +228,29 @@ const followsOf = (
 /** The crowd of a seed; undefined for most seeds. Draws nothing that a seed without a crowd draws. */
 export const crowdOf = (chance: Chance): Crowd | undefined => {
   if (!chance.happens("crowd", SHARE)) return undefined;
-  const isCalm = isCalmIn(chance);
-  const isLane = !isCalm && chance.happens("crowd in a lane", LANE_SHARE);
-  const habits = habitsOf(chance);
-  const updates = isLane ? 0 : chance.pick("crowd updates", habits.updates);
+  const kind = kindOf(chance);
+  const habits = HABITS[kind];
+  const updates = chance.pick("crowd updates", habits.updates);
   const { followsBeside, followsAlone } = habits;
-  const follows = isLane
-    ? 0
-    : chance.pick("crowd follows", updates > 0 ? followsBeside : followsAlone);
+  const follows = chance.pick("crowd follows", updates > 0 ? followsBeside : followsAlone);
   const withinMs = chance.pick("crowd within", habits.withinMs);
   // Lists for follows show tasks that began long ago too.
-  const others = follows > 0 ? [950, 2_400, 4_500, 12_000] : [0, 950, 2_400, 4_500, 12_000];
-  const count = isLane ? 0 : Math.max(follows, chance.pick("foreign", others));
+  const others = follows > 0 ? habits.foreign : [0, ...habits.foreign];
+  const count = kind === "lane" ? 0 : Math.max(follows, chance.pick("foreign", others));
   const foreign = foreignOf(chance, count, chance.pick("last end", habits.lastMinutes));
   const containers = Array.from({ length: updates }, (_, index) => `crowd-${index + 1}`);
   return {
-    inputs: isLane
-      ? laneOf(chance)
-      : [
-          ...updatesOf(chance, containers, withinMs),
-          ...followsOf(chance, foreign, { count: follows, withinMs }),
-        ],
+    inputs:
+      kind === "lane"
+        ? laneOf(chance)
+        : [
+            ...updatesOf(chance, containers, withinMs),
+            ...followsOf(chance, foreign, { count: follows, withinMs }),
+          ],
     foreign,
     containers,
-    isLane,
-    isCalm,
+    kind,
+    isSharded: isShardedIn(chance),
     requestsPerSecond: chance.pick("budget", habits.requestsPerSecond),
     isListRefused: chance.happens("lists refused", 0.08),
     lagMs: {

@@ -10,7 +10,7 @@ import { type Chance, createChance } from "../engine/chance.ts";
 import type { Weather } from "../engine/faults.ts";
 import { B, BASE_URLS, BLIND, LOCAL, NARROW_SENDER, OTHER_SENDER } from "./actors.ts";
 import { type ConfigVersion, configsOf } from "./configs.ts";
-import { type Crowd, crowdOf, stateOf } from "./crowd.ts";
+import { CALM_SHARD_COUNT, type Crowd, type CrowdKind, crowdOf, stateOf } from "./crowd.ts";
 import { type Input, isOnStorageEvent, REACTION } from "./deeds.ts";
 import { inputsOf } from "./inputs.ts";
 import { limitsOf } from "./limits.ts";
@@ -45,10 +45,18 @@ const LONG_PAUSES: Provider = {
   habits: { pauseSeconds: [130, 200] },
   weather: { "429 for long": 0.3 },
 };
+/** A process that waits for permits learns of a pause from the slow answer to an earlier request. */
+const SHORT_PAUSES: Provider = { habits: { replyMs: 200 }, weather: { "429": 0.2 } };
 const SLOW_SHARE = 0.1;
 const LONG_PAUSE_SHARE = 0.05;
 
-const providerOf = (chance: Chance): Provider => {
+const providerOf = (
+  chance: Chance,
+  crowd: Crowd | undefined,
+  situation: Situation | undefined,
+): Provider => {
+  if (crowd?.kind === "paused") return SHORT_PAUSES;
+  if (situation) return USUAL;
   if (chance.happens("long pauses", LONG_PAUSE_SHARE)) return LONG_PAUSES;
   return chance.happens("slow replies", SLOW_SHARE) ? SLOW_REPLIES : USUAL;
 };
@@ -91,8 +99,16 @@ const SHARDED_SHARE = 0.2;
 const FAIR_SHARDED_SHARE = 0.7;
 
 /** In a calm crowd the number stays, because two pollers cost more requests while it changes. */
-const CALM_SHARDS: ShardsPlan = { before: 3, after: 3, updateMs: 0 };
-const CALM_SHARDED_SHARE = 0.3;
+const CALM_SHARDS: ShardsPlan = { before: CALM_SHARD_COUNT, after: CALM_SHARD_COUNT, updateMs: 0 };
+/** Then signals of several shards often come together. */
+const CALM_WAKES_MS = 500;
+
+/**
+ * Part of the runs in which the poller takes any entries for many, and queries only what may be new. Not in runs with
+ * hardly any fault, because an entry that is due early then waits for up to a minute.
+ */
+const FEW_ARE_MANY_SHARE = 0.3;
+const CALM_FEW_ARE_MANY_SHARE = 0.6;
 
 const shardsOf = (chance: Chance, weather: Weather): ShardsPlan | undefined =>
   chance.happens("sharded", Object.keys(weather).length > 1 ? SHARDED_SHARE : FAIR_SHARDED_SHARE)
@@ -103,8 +119,14 @@ const shardsOf = (chance: Chance, weather: Weather): ShardsPlan | undefined =>
       }
     : undefined;
 
-const calmShardsOf = (chance: Chance): ShardsPlan | undefined =>
-  chance.happens("calm and sharded", CALM_SHARDED_SHARE) ? CALM_SHARDS : undefined;
+/** Not with hardly any fault, unless the crowd is calm: see `FEW_ARE_MANY_SHARE`. */
+const manyEntriesOf = (chance: Chance, crowd: Crowd | undefined, weather: Weather) => {
+  if (crowd?.kind === "lagging") return 0;
+  const isCalm = crowd?.kind === "calm";
+  const isPossible = isCalm || Object.keys(weather).length > 1;
+  const share = isCalm ? CALM_FEW_ARE_MANY_SHARE : FEW_ARE_MANY_SHARE;
+  return isPossible && chance.happens("few are many", share) ? 0 : undefined;
+};
 
 /** Everything that a run is made of; who decides about its faults comes apart. */
 export interface Plan {
@@ -137,6 +159,10 @@ export interface Plan {
   readonly isSkewed: boolean;
   /** Absent: one. */
   readonly shards?: ShardsPlan | undefined;
+  /** Wake signals become visible at multiples of this time, ms. */
+  readonly wakesMs?: number | undefined;
+  /** See `PollerDeps`. */
+  readonly manyEntries?: number | undefined;
 }
 
 const WATCHLIST = `items:
@@ -189,9 +215,18 @@ const reactionsFor = (accounts: AccountsConfig): readonly Reaction[] => {
   return read.value;
 };
 
-/** A crowd without faults and without other commands; undefined: they are drawn. */
-const calmOf = ({ isCalm, inputs }: Crowd): Situation | undefined =>
-  isCalm ? { inputs, weather: {} } : undefined;
+/** Faults of crowds that are alone. */
+const WEATHER_ALONE: Partial<Record<CrowdKind, Weather>> = {
+  calm: {},
+  paused: {},
+  lagging: { "query incomplete": 0.4 },
+};
+
+/** A crowd without other commands; undefined: they are drawn. */
+const aloneOf = ({ kind, inputs }: Crowd): Situation | undefined => {
+  const weather = WEATHER_ALONE[kind];
+  return weather && { inputs, weather };
+};
 
 /**
  * The plan of a seed.
@@ -204,8 +239,8 @@ export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
     crowd?.requestsPerSecond ?? chance.pick("budget", [2, 5, 20]),
     crowd ? CROWDED_DEADLINE_MS : DEADLINE_MS,
   );
-  const situation = crowd ? calmOf(crowd) : situationOf(chance);
-  const provider = situation ? USUAL : providerOf(chance);
+  const situation = crowd ? aloneOf(crowd) : situationOf(chance);
+  const provider = providerOf(chance, crowd, situation);
   const inputs = situation?.inputs ?? [...inputsOf(chance), ...(crowd?.inputs ?? [])];
   const versions = configsOf(
     chance,
@@ -239,10 +274,11 @@ export const planOf = (seed: number, parts?: ReadonlySet<string>): Plan => {
     watchlist: WATCHLIST,
     pricesMs: PRICES_MS,
     maxReceiveCount: chance.pick("receives", MAX_RECEIVE_COUNTS),
-    ...(crowd?.isCalm
+    manyEntries: manyEntriesOf(chance, crowd, weather),
+    ...(crowd?.kind === "calm"
       ? {
           isSkewed: chance.happens("skewed", CALM_SKEWED_SHARE),
-          shards: calmShardsOf(chance),
+          ...(crowd.isSharded && { shards: CALM_SHARDS, wakesMs: CALM_WAKES_MS }),
         }
       : {
           limits: limitsOf(chance),

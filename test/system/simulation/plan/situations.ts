@@ -19,6 +19,8 @@ export interface Situation {
 
 /** Part of the seeds without a crowd. */
 const SHARE = 0.2;
+/** Drawn first. */
+const PAIRS_SHARE = 0.03;
 
 type Wish = Partial<RequestData> & Pick<RequestData, "operation">;
 
@@ -203,6 +205,31 @@ const silentSchedule = (chance: Chance): Situation => ({
   taskMs: 1_500,
 });
 
+/**
+ * Nothing fails. In each minute the first check of one task comes when the end of another one is handled, or tasks of
+ * two accounts begin together. Between the pairs nothing else wakes the poller.
+ */
+const pairs = (chance: Chance): Situation => {
+  const hasTwoAccounts = chance.happens("pairs of two accounts", 0.5);
+  const [from, to] = hasTwoAccounts ? ([100, 1_500] as const) : ([5_000, 10_000] as const);
+  return {
+    inputs: Array.from({ length: 5 }, (_, index) => {
+      const firstMs = 70_000 * index;
+      const secondMs = firstMs + chance.between(`second ${index}`, from, to);
+      const [first, second] = [`a${index + 1}`, `b${index + 1}`];
+      return [
+        ask(first, firstMs, updateContainer(first)),
+        ask(second, secondMs, {
+          ...updatePool(second),
+          account: hasTwoAccounts ? BLIND : LOCAL,
+        }),
+      ];
+    }).flat(),
+    weather: {},
+    taskMs: 8_000,
+  };
+};
+
 /** Repeated entries are drawn more often. */
 const SITUATIONS = [
   ...[busyLane, busyLane, lostReplies, lostReplies, lostReplies, lostReplies],
@@ -210,7 +237,9 @@ const SITUATIONS = [
 ];
 
 /** The situation of a seed; undefined for most seeds, which include the fixed ones of `seeds.test.ts`. */
-export const situationOf = (chance: Chance): Situation | undefined =>
-  chance.happens("rare situation", SHARE)
+export const situationOf = (chance: Chance): Situation | undefined => {
+  if (chance.happens("pairs", PAIRS_SHARE)) return pairs(chance);
+  return chance.happens("rare situation", SHARE)
     ? chance.pick("which situation", SITUATIONS)(chance)
     : undefined;
+};

@@ -29,6 +29,8 @@ const HIDDEN_MS: Partial<Record<TaskFate, readonly (readonly [number, number])[]
   ],
 };
 const LONG_MS = 480_000;
+/** Part of the tasks with a twin that have two. */
+const TRIPLET_SHARE = 0.2;
 /** Longer than a vanished task has to be missing. */
 const UNREADABLE_MS = 400_000;
 
@@ -38,8 +40,8 @@ export interface TaskFates {
   /** Decides about the nth task of a command. */
   decide(taskId: string, command: string, nth: number, at: number): void;
   /**
-   * Further tasks in the reply: a twin that runs and ends with the first one, or a running task of
-   * another command.
+   * Further tasks in the reply: one or two twins that run and end with the first one, or a running task of another
+   * command.
    */
   more(taskId: string, command: string, nth: number, at: number): readonly string[];
   of(taskId: string): TaskFate | undefined;
@@ -101,21 +103,26 @@ export const createTaskFates = (chance: Chance, weather: Weather): TaskFates => 
     if (fate) met.add(fate);
   };
 
+  const twinsOf = (taskId: string, command: string, nth: number): readonly string[] => {
+    if (!happens("twin task", command, nth)) return [];
+    const isTriplet = chance.happens(`triplet ${command} ${nth}`, TRIPLET_SHARE);
+    return (isTriplet ? ["2", "3"] : ["2"]).map((suffix) => `${taskId}-${suffix}`);
+  };
+
   return {
     decide,
     more(taskId, command, nth, at) {
       const other = newest;
       newest = { id: taskId, command };
-      const twin = `${taskId}-2`;
-      const isTwin = happens("twin task", command, nth);
-      if (isTwin) {
+      const more = twinsOf(taskId, command, nth);
+      for (const [index, twin] of more.entries()) {
         met.add("twin task");
         twins.set(twin, taskId);
-        decide(twin, command, `${nth} twin`, at);
+        decide(twin, command, `${nth} twin${index || ""}`, at);
       }
       const isShared = other && other.command !== command && happens("shared task", command, nth);
       if (isShared) met.add("shared task");
-      return [...(isTwin ? [twin] : []), ...(isShared ? [other.id] : [])];
+      return [...more, ...(isShared ? [other.id] : [])];
     },
     met,
     of: (taskId) => fates.get(taskId)?.fate,
