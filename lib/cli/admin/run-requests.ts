@@ -7,7 +7,8 @@ import { serverSentEvents } from "../server-sent-events.ts";
 
 /*
  * Requests to a running Skyhook. They use `node:http`: the first `fetch` of a process costs 30 ms of CPU time, which is
- * as much as everything else that `skyhook list` does.
+ * as much as everything else that `skyhook list` does. From Node 22 on, `import` of `node:http` costs as much, because it
+ * reads each export, and one of them loads the same library.
  */
 
 /** Limit for every answer except that of a job; far more than a running Skyhook needs. */
@@ -30,8 +31,9 @@ const open = async (
   { url, token }: Target,
   { body, signal }: Sent & { readonly signal: AbortSignal },
 ): Promise<IncomingMessage> => {
-  const { request } =
-    url.protocol === "https:" ? await import("node:https") : await import("node:http");
+  const { request } = process.getBuiltinModule(
+    url.protocol === "https:" ? "node:https" : "node:http",
+  );
   const headers = {
     ...(token && { authorization: `Bearer ${token}` }),
     ...(body !== undefined && { "content-type": "application/json" }),
