@@ -77,7 +77,8 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
   /** The newest list of each machine and account. */
   const lists = new Map<string, ListRead>();
   let lastMachine = "";
-  let lastRunner = "";
+  /** The last machine that ran the poller of a shard, by the key of its lease. */
+  const lastRunners = new Map<string, string>();
 
   /** A machine forgets what it knows when another one has followed tasks, or has left its note in between. */
   const forgetAtChange = ({ name }: Pick<Caller, "name">): void => {
@@ -85,8 +86,8 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     lastMachine = name;
   };
   ledger.onRead((item, { name }) => {
-    if (item.key.startsWith(POLLER_ITEM) && name === lastMachine && name !== lastRunner)
-      known.clear();
+    if (!item.key.startsWith(POLLER_ITEM) || name !== lastMachine) return;
+    if (lastRunners.get(item.key) !== name) known.clear();
   });
   const knownTo = (account: string): Known => {
     const found = known.get(account) ?? nothingKnown();
@@ -103,7 +104,7 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
   };
 
   ledger.onWrite((item, _previous, by) => {
-    if (item.key.startsWith(POLLER_ITEM)) lastRunner = by.name;
+    if (item.key.startsWith(POLLER_ITEM)) lastRunners.set(item.key, by.name);
   });
 
   /** Tasks of an account with a list are read one by one only if the list is refused, or too long. */
