@@ -141,9 +141,13 @@ export const createValueReader = <
   const queryReader = createTextReader(schemas.query);
   const takesNoBody = schemas.body instanceof z.ZodUndefined;
   const withoutBody = schemas.body.safeParse(undefined);
+  const withoutQuery = schemas.query.safeParse({});
+  // All requests without a query share it.
+  Object.freeze(withoutQuery.data);
   return (raw: RawValues) => {
     const params = schemas.params.safeParse(paramsReader.ofTexts(raw.params));
-    const query = schemas.query.safeParse(queryReader.ofLists(raw.query));
+    const query =
+      raw.query.size === 0 ? withoutQuery : schemas.query.safeParse(queryReader.ofLists(raw.query));
     const isMissing = raw.body === undefined || (takesNoBody && isNothing(raw.body));
     const body = isMissing ? withoutBody : schemas.body.safeParse(raw.body);
     if (!params.success || !query.success || !body.success) {
