@@ -18,7 +18,7 @@ const PAGE_SIZE = 1_000;
 const ONE_ROUND_MS = 2_000;
 /** Less than an account in trouble is left alone. */
 const AT_ONCE_MS = 500;
-/** More than the tasks that other pauses may end for at the same instant. */
+/** More than the tasks that other pauses may end for at the same instant: so many, and half of the open ones. */
 const MANY_TASKS = 4;
 /** Tasks that began within this time of each other are looked for in one list of ended ones. */
 const NEAR_MS = 60_000;
@@ -140,7 +140,8 @@ export const watchListUse = (cloud: Cloud): void => {
     const { open, ended, alone } = look;
     alone.add(id);
     const hasFailed = !["shown", "refused"].includes((ended ?? open).last);
-    if (hasFailed && timeline.now() - look.askedAt < AT_ONCE_MS && alone.size > MANY_TASKS) {
+    const isMany = alone.size > Math.max(MANY_TASKS, missingIn(account, look) / 2);
+    if (hasFailed && timeline.now() - look.askedAt < AT_ONCE_MS && isMany) {
       const text = `${alone.size} tasks of ${account} were read by themselves after a failed list`;
       chronicle.violations.push({ invariant: 4, text });
     }
