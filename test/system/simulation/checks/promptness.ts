@@ -6,8 +6,9 @@ import { type Ended, endedCommands } from "./ended-commands.ts";
 
 /** Without faults a command begins, and is sent again, within less than the schedule's minute. */
 const PROMPT_MS = 20_000;
-/** In a crowd with tasks that cannot be listed, the reads of each task take up to so much of the permits. */
+/** In a crowd with tasks that are not listed, the reads of each task take up to so much of the permits. */
 const SCARCE_MS = 60_000;
+const LIST = "fetch GET /cloud/v1/tasks #";
 const MAX_BACKOFF_MS = 60_000;
 /** The pause between two checks grows with a task's age; the others are requests and retries. */
 const PART_OF_DURATION = 0.2;
@@ -28,7 +29,9 @@ const freeSince = ({ chronicle }: Cloud, { key, lane, acceptedAt }: Ended): numb
 /** Attempts that began later than possible. */
 const delaysOf = async (cloud: Cloud, command: Ended): Promise<readonly string[]> => {
   const attempts = await readAttempts(cloud.ledger.true, command.key, command);
-  const isScarce = cloud.plan.provider.crowd !== undefined && command.account === BLIND;
+  const isListed =
+    command.account !== BLIND && !cloud.faults.struck.some(({ place }) => place.startsWith(LIST));
+  const isScarce = cloud.plan.provider.crowd !== undefined && !isListed;
   const promptMs = PROMPT_MS + (isScarce ? SCARCE_MS : 0);
   return attempts.flatMap(({ number, startedAt }, index) => {
     const since = attempts[index - 1]?.endedAt ?? freeSince(cloud, command);
