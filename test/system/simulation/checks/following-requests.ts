@@ -29,6 +29,8 @@ const SHORTEST_PAUSE_MS = 2_500;
  * index may show that record late.
  */
 const FIRST_CHECK_MS = 5_000;
+/** A further command that waits for the task may wait so long for its own first check. */
+const FIRST_CHECK_BESIDE_MS = 15_000;
 /** More than the time between a list and the reads of tasks that it does not show. */
 const ONE_ROUND_MS = 2_000;
 /** More than the due index lags, and clocks differ. */
@@ -148,7 +150,9 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     const since = (at: number | undefined): number => now - (at ?? Number.NEGATIVE_INFINITY);
     if (since(own.listShownAt.get(id)) < ONE_ROUND_MS) return "although a list has just shown it";
     const readAt = own.readAt.get(id);
-    const isNew = readAt === undefined || (items?.newestAt ?? now) + FIRST_CHECK_MS > readAt;
+    const { newestAt, byKey } = items ?? { newestAt: now, byKey: new Map() };
+    const firstCheckMs = byKey.size > 1 ? FIRST_CHECK_BESIDE_MS : FIRST_CHECK_MS;
+    const isNew = readAt === undefined || newestAt + firstCheckMs > readAt;
     // A task that a list does not show is read at once.
     const isGone = since(list?.beganAt) < ONE_ROUND_MS;
     if (!isNew && !isGone && since(readAt) < SHORTEST_PAUSE_MS)
