@@ -40,7 +40,7 @@ const unrecorded = async (cloud: Cloud): Promise<readonly string[]> => {
 
 /**
  * Records of requests that were neither published as rejected nor accepted. A request that arrives
- * again after a failed publication may have another reason by then: one event per request is enough.
+ * again after a failed publication may have another reason by then, or none: one event per request is enough.
  */
 const unpublished = async (cloud: Cloud): Promise<readonly string[]> => {
   const { ledger, bus } = cloud;
@@ -54,11 +54,15 @@ const unpublished = async (cloud: Cloud): Promise<readonly string[]> => {
       }),
   );
   const isAccounted = async (sender: string, rejected: Rejected): Promise<boolean> => {
-    const { commandId, eventId } = rejected;
+    const { commandId, eventId, operation, rejectedAt } = rejected;
     if (commandId === undefined) return true;
     if (told.has(`${sender}/${commandId} ${eventId ?? commandId}`)) return true;
     const command = await commands.read(ledger.true, commandKey({ sender, id: commandId }));
-    return command !== undefined && command.value.causationId === eventId;
+    if (command === undefined) return false;
+    const { value } = command;
+    // A later request, equal to this one, was accepted: this one counts as its repeat when it arrives again.
+    const isRepeated = value.operation === operation && value.acceptedAt > rejectedAt;
+    return value.causationId === eventId || isRepeated;
   };
   const keys = [...ledger.items.keys()].filter((key) => key.startsWith(PREFIX));
   const texts = await Promise.all(
