@@ -81,14 +81,7 @@ type IntakeConfig = Pick<
 type CommandPorts = IntakePorts & Pick<SkyhookPorts, "waker" | "accountOf">;
 type CommandConfig = Pick<
   SkyhookConfig,
-  | "access"
-  | "ownSender"
-  | "fingerprintKey"
-  | "runner"
-  | "leaseMs"
-  | "attemptTimeoutMs"
-  | "shards"
-  | "manyEntries"
+  "access" | "ownSender" | "fingerprintKey" | "runner" | "leaseMs" | "attemptTimeoutMs" | "shards"
 >;
 type JobPorts = Pick<
   SkyhookPorts,
@@ -200,7 +193,10 @@ const shardsIn = (event: PollTick | SQSEvent): ReadonlySet<number> => {
 };
 
 /** Runs the poller once for each shard that the event names, for a tick of the schedule or a wake signal alike. */
-export const createPollTasks = (ports: CommandPorts, config: CommandConfig) => {
+export const createPollTasks = (
+  ports: CommandPorts,
+  config: CommandConfig & Pick<SkyhookConfig, "manyEntries">,
+) => {
   const deps = { ...config, ...ports, dueHandlers: createDueHandlers() };
   const runner = ports.random.uuid();
   const memories = new Map<number, PollerMemory>();

@@ -197,7 +197,7 @@ const wakeNextRun = async (
   wakeAt: number | undefined,
 ): Promise<number | undefined> => {
   const now = clock.now();
-  // A signal that came during this run found the lease taken, and another one followed.
+  // A signal that came during this run counts no more: its own run may have begun and ended without this next check.
   const isPromised = wakeAt !== undefined && wakeAt > now && wakeAt <= next + LATE_WAKE_MS;
   if (isPromised || next >= now + HORIZON_MS) return wakeAt;
   const at = Math.max(now, next);
