@@ -198,8 +198,9 @@ export const readTasks = async (
     ? await readLists(account, tasks, memory, { reports, now, signal })
     : undefined;
   const trouble = lists?.trouble;
-  // What a complete list does not show has ended, and is read at once.
-  const isDue = ({ checkAt = now }: OpenTask): boolean => lists?.isComplete || checkAt <= now;
+  const isListed = trouble !== undefined || lists?.isComplete === true;
+  // What a complete list does not show has ended, and is read at once. After a failed list all tasks wait for the next.
+  const isDue = ({ checkAt = now }: OpenTask): boolean => isListed || checkAt <= now;
   const unread = [...new Set(tasks.filter(isDue).map(({ id }) => id))].filter(
     (id) => !reports.has(id),
   );
@@ -208,5 +209,5 @@ export const readTasks = async (
     const read = await readEach(account, shuffled(unread, random), signal);
     for (const [id, report] of read) reports.set(id, report);
   }
-  return { reports, isListed: trouble !== undefined || lists?.isComplete === true };
+  return { reports, isListed };
 };

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { pollDue } from "../../../../lib/engine/poller/poll.ts";
+import { createPollerMemory } from "../../../../lib/engine/poller/poller-memory.ts";
 import { createFaults } from "../../../support/faults.ts";
 import { json, type SeenRequest, scriptProvider } from "../../../support/provider.ts";
 import { requestOf } from "../../../support/requests.ts";
@@ -221,6 +223,31 @@ describe("from two tasks on", () => {
 
     await world.poll();
 
+    expect(provider.count(READ)).toBe(0);
+  });
+
+  test("after a failed list, tasks that become due before the next one wait for it", async () => {
+    const { world, provider, pages } = await start(2);
+    await world.clock.advance(600_000);
+    const memory = createPollerMemory("one");
+    const run = async (): Promise<void> => {
+      const budget = { endsAt: world.clock.now() + 50_000, signal: new AbortController().signal };
+      await world.drive(pollDue(world.newInvocation().deps, budget, memory));
+    };
+    const untilWake = (beforeMs = 0) =>
+      world.clock.advance(world.wakes.at(-1)! - beforeMs - world.clock.now());
+    // The two are listed again after 22 s. Shortly before, the list fails for a third one.
+    await run();
+    await untilWake(3_000);
+    provider.answer(LIST, () => json(503, {}));
+    await world.handle(update(3));
+
+    for (let count = 1; count <= 5; count += 1) {
+      await run();
+      await untilWake();
+    }
+
+    expect(pages(OPEN)).toBeGreaterThan(2);
     expect(provider.count(READ)).toBe(0);
   });
 
