@@ -470,12 +470,6 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "for (const shard of woken) await deps.waker.wakeAt(checkAt, shard);",
     replace: "",
   },
-  {
-    name: "a run with work never queries again",
-    file: "engine/poller/poll.ts",
-    find: "deps.clock.now() >= memory.queriedAt + QUERY_PAUSE_MS;",
-    replace: "deps.clock.now() >= memory.queriedAt + 600_000;",
-  },
   // Rate limit, pause and API key.
   {
     name: "a permit is granted twice",
