@@ -15,8 +15,8 @@ test("every planted bug has one name and one place", () => {
   expect(Object.keys(SEEDS)).toEqual(MUTATIONS.map(({ name }) => name));
 });
 
-/** Every third bug. All of them would take a minute and a half; `npm run test:bugs -- --noted` runs them. */
-const SAMPLE = MUTATIONS.filter(({ name }, index) => index % 3 === 0 && SEEDS[name] !== null);
+/** Every fifth bug. All of them would take minutes; `npm run test:bugs -- --noted` runs them. */
+const SAMPLE = MUTATIONS.filter(({ name }, index) => index % 5 === 4 && SEEDS[name] !== null);
 
 test.each(SAMPLE)("finds that $name", async (bug) => {
   const simulation = await builds.build(bug);

@@ -15,11 +15,11 @@ const EARLY_SEEDS = [120003752];
 /** Seeds in which a check once failed healthy code. */
 const FALSE_ALARMS = [97005157, 150003245, 150003584, 150007550, 150008324, 150016981, 150021442];
 
-/** Seeds that meet limits of AWS which the others do not meet. */
-const THROTTLED_SEEDS = [70, 129, 139, 152, 360, 374, 466, 655, 1171, 1235];
+/** Seeds that meet limits of AWS which the others do not meet; in 68 a task fails. */
+const THROTTLED_SEEDS = [68, 70, 88];
 
-/** Seeds with a crowd that meet together what a crowd can meet. */
-const CROWDED_SEEDS = [66, 180, 192, 349, 355, 482];
+/** Seeds with a crowd that meet, with those above, what only a crowd can meet. */
+const CROWDED_SEEDS = [90, 180];
 
 /** What only a crowd meets. */
 const CROWDED = [
@@ -35,8 +35,13 @@ const CROWDED = [
   "event CommandRejected lane-full",
 ];
 
-/** Further seeds, so that `npm test` covers every kind of fault; 68 has a failing task. */
-const SEEDS = [...Array.from({ length: 60 }, (_, index) => index + 1), 68];
+/** With a crowd; each takes as long as all the other early seeds. */
+const LONG_SEEDS = new Set([6, 26, 56]);
+
+/** Further seeds, so that `npm test` covers every kind of fault. */
+const FIRST_SEEDS = Array.from({ length: 60 }, (_, index) => index + 1).filter(
+  (seed) => !LONG_SEEDS.has(seed),
+);
 
 const met = new Set<string>();
 
@@ -46,7 +51,7 @@ const ALL = [
   ...FALSE_ALARMS,
   ...THROTTLED_SEEDS,
   ...CROWDED_SEEDS,
-  ...SEEDS,
+  ...FIRST_SEEDS,
 ];
 
 test.each([...new Set(ALL)])("keeps every invariant in seed %i", async (seed) => {
@@ -72,7 +77,7 @@ test("the fixed seeds meet everything that only a crowd meets", () => {
 });
 
 test("a seed gives the same history each time", async () => {
-  for (const seed of [2, 36, 192, 223]) {
+  for (const seed of [2, 36, 66, 223]) {
     const first = await run({ seed });
     const second = await run({ seed });
 
