@@ -1,5 +1,5 @@
 import { publish } from "../events/event.ts";
-import type { Known, Stored } from "../ledger/record.ts";
+import { isUnreadable, type Known, type Stored } from "../ledger/record.ts";
 import { attemptCommand } from "./attempt.ts";
 import {
   type Command,
@@ -27,6 +27,17 @@ import { resumeMessage } from "./queue-message.ts";
 /** `outside`: the lane was full; the command's own due time brings it back. */
 type LanePosition = "holder" | "behind" | "outside";
 
+/** Whether the last holder of a lane has ended. The ledger keeps a command until long after its end. */
+const hasEnded = async ({ ledger }: CommandDeps, key: string): Promise<boolean> => {
+  try {
+    const stored = await commands.read(ledger, key);
+    return !stored || isEnded(stored.value);
+  } catch (error) {
+    if (isUnreadable(error)) return false;
+    throw error;
+  }
+};
+
 /**
  * Enters the lane once. A command behind others is recorded as waiting.
  * @param known the lane as it was read a moment ago; default: it is read
@@ -35,15 +46,22 @@ const joinLane = async (
   deps: CommandDeps,
   stored: Stored<Command>,
   known?: Known<Lane>,
-): Promise<{ readonly position: LanePosition; readonly lane: Stored<Lane> }> => {
+): Promise<LanePosition> => {
   const { value: command } = stored;
   const key = commandKey(command);
-  const enter = (current: Lane | undefined): Lane => enterLane(current, key, deps.clock.now());
-  const lane = await lanes.change(deps.ledger, command.lane, enter, known);
-  if (lane.value.holder === key) return { position: "holder", lane };
-  if (!lane.value.waiting.includes(key)) return { position: "outside", lane };
+  const found = known ?? (await lanes.read(deps.ledger, command.lane)) ?? "absent";
+  const { holder } = found === "absent" ? {} : found.value;
+  const isLeft = holder !== undefined && holder !== key && (await hasEnded(deps, holder));
+  const enter = (current: Lane | undefined): Lane =>
+    enterLane(current, key, deps.clock.now(), isLeft ? holder : undefined);
+  const { value: lane } = await lanes.change(deps.ledger, command.lane, enter, found);
+  if (lane.holder === key) return "holder";
+  if (!lane.waiting.includes(key)) return "outside";
   await commands.update(deps.ledger, key, waitInLane, stored);
-  return { position: "behind", lane };
+  // The holder may have ended since it was read, and have read the lane before this command was in it.
+  if (lane.holder !== undefined && (await hasEnded(deps, lane.holder)))
+    await handOver(deps, command.lane, lane.holder);
+  return "behind";
 };
 
 /**
@@ -63,17 +81,13 @@ const publishOutbox = async (
 };
 
 /** Does the work that sends nothing: records the tasks of a reply, or finishes an ended command. */
-const finishWork = async (
-  deps: CommandDeps,
-  stored: Stored<Command>,
-  lane?: Stored<Lane>,
-): Promise<void> => {
+const finishWork = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
   const { value: command } = stored;
   if (command.state.status === "following") return recordTasks(deps, stored);
   if (!isEnded(command)) return;
-  // A process that was suspended may have put a settled command into its lane again.
+  // A process that was suspended may have put a settled command into its lane again, where others wait now.
   if (command.state.settled) return handOver(deps, command.lane, commandKey(command));
-  if (!(await isLeftToTask(deps, command))) await finishCommand(deps, stored, { lane });
+  if (!(await isLeftToTask(deps, command))) await finishCommand(deps, stored);
 };
 
 /** Whether an attempt may start now: no attempt is running, and no pause is left. */
@@ -99,13 +113,13 @@ const awaitPause = async (deps: CommandDeps, stored: Stored<Command>): Promise<v
 /**
  * Brings a command to its next attempt: publishes its outbox, checks the commands of `after`, enters
  * its lane.
- * @returns the command and its lane when it holds that and an attempt may start now
+ * @returns the command when it holds its lane and an attempt may start now
  */
 const prepareAttempt = async (
   deps: CommandDeps,
   given: Stored<Command>,
   known: Known<Lane> | undefined,
-): Promise<{ readonly ready: Stored<Command>; readonly lane: Stored<Lane> } | undefined> => {
+): Promise<Stored<Command> | undefined> => {
   if (given.value.state.status === "following" || isEnded(given.value)) {
     await finishWork(deps, given);
     return undefined;
@@ -124,8 +138,7 @@ const prepareAttempt = async (
   const entry = await checkEntry(deps, found);
   if (entry.kind === "waits") await wakeForCommand(deps, commandKey(command), entry.nextCheckAt);
   if (entry.kind !== "free") return undefined;
-  const { position, lane } = await joinLane(deps, found, known);
-  return position === "holder" ? { ready: found, lane } : undefined;
+  return (await joinLane(deps, found, known)) === "holder" ? found : undefined;
 };
 
 /**
@@ -176,16 +189,15 @@ export const advanceCommand = async (
   time: AttemptTime,
   known?: Known<Lane>,
 ): Promise<void> => {
-  const prepared = await prepareAttempt(deps, found, known);
-  if (!prepared) return;
-  const { ready, lane } = prepared;
+  const ready = await prepareAttempt(deps, found, known);
+  if (!ready) return;
   const key = commandKey(ready.value);
   if (!time.has()) return deferAttempt(deps, ready);
   const attempted = await attemptCommand(deps, ready, time.signal);
   const state = attempted?.value.state;
   if (!attempted) await finishIfEnded(deps, key);
   else if (state?.status === "running") await wakeForCommand(deps, key, state.lookAt);
-  else await finishWork(deps, attempted, lane);
+  else await finishWork(deps, attempted);
 };
 
 /**
@@ -197,7 +209,7 @@ const checkOutsideLane = async (deps: CommandDeps, stored: Stored<Command>): Pro
   const { value } = published;
   // A command that keeps waiting needs no wake signal: the poller keeps running, or wakes the next run.
   if ((await checkEntry(deps, published)).kind !== "free") return;
-  const { position } = await joinLane(deps, published);
+  const position = await joinLane(deps, published);
   if (position === "behind") return;
   const check = (current: Command): Command => checkLater(current, deps.clock.now());
   await commands.update(deps.ledger, commandKey(value), check, published);

@@ -11,22 +11,18 @@ import { resumeMessage } from "./queue-message.ts";
 import { abandonTask, taskKey, tasks } from "./task.ts";
 
 /**
- * Hands the lane of an ended command over to the next one, and sends that one to the queue.
- * @param known the lane as it was written a moment ago; default: it is read
+ * Hands the lane of an ended command over to the next one, and sends that one to the queue. Reads the lane after the end
+ * was written: a command that enters later sees that end (`joinLane`).
  */
-export const handOver = async (
-  deps: CommandDeps,
-  lane: string,
-  key: string,
-  known?: Stored<Lane>,
-): Promise<void> => {
-  const found = known ?? (await lanes.read(deps.ledger, lane));
+export const handOver = async (deps: CommandDeps, lane: string, key: string): Promise<void> => {
+  const found = await lanes.read(deps.ledger, lane);
   if (!found) return;
   let before: string | undefined;
   const leave = (current: Lane): Lane => {
     before = current.holder;
     return leaveLane(current, key, deps.clock.now());
   };
+  if (leave(found.value) === found.value) return;
   const { value: after } = await lanes.update(deps.ledger, lane, leave, found);
   const next = after.holder;
   if (next !== undefined && next !== before) {
@@ -49,27 +45,22 @@ export const leaveTasks = async (
   }
 };
 
-interface Finish {
-  /** For a command that its tasks ended: events of them to publish before its own; default: no task is due for it. */
-  readonly taskEvents?: readonly BusEntry[];
-  /** The lane as it was written a moment ago; default: it is read. */
-  readonly lane?: Stored<Lane> | undefined;
-}
-
 /**
  * Finishes a command with a recorded end: hands its lane over, publishes its events, abandons tasks
  * that are still open, and removes the due time. Each step may be repeated; the poller repeats what
  * fails.
+ * @param taskEvents for a command that its tasks ended: events of them to publish before its own; default: no task is
+ * due for it
  * @throws Error when an event was not published and a task is due, which stays so
  */
 export const finishCommand = async (
   deps: CommandDeps,
   stored: Stored<Command>,
-  { taskEvents, lane }: Finish = {},
+  taskEvents?: readonly BusEntry[],
 ): Promise<void> => {
   const { value: command } = stored;
   const key = commandKey(command);
-  await handOver(deps, command.lane, key, lane);
+  await handOver(deps, command.lane, key);
   const events = [...(taskEvents ?? []), ...unpublishedEvents(command)];
   const published = await publish(deps, events);
   await leaveTasks(deps, command);

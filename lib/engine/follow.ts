@@ -148,6 +148,6 @@ export const reportTaskEnd = async (
     endByTasks(recordTaskEnd(current, taskId, fitting(current, end)), now);
   const stored = await changeCommand(deps, commandKey(known.value), change, known);
   const isUnfinished = isEnded(stored.value) && !stored.value.state.settled;
-  if (isUnfinished) await finishCommand(deps, stored, { taskEvents: isOnly ? [event] : [] });
+  if (isUnfinished) await finishCommand(deps, stored, isOnly ? [event] : []);
   else if (isOnly) await publishNow(deps, event);
 };

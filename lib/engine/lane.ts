@@ -12,7 +12,7 @@ const GRANT_CHECK_MS = 30_000;
 export const MAX_WAITING = 500;
 
 const laneSchema = z.object({
-  /** Key of the command in flight. */
+  /** Key of the command in flight. The last one stays after its end, until the next command enters. */
   holder: z.string().optional(),
   /** Keys of the commands behind it, in the order of entering. */
   waiting: z.array(z.string()),
@@ -27,8 +27,9 @@ export const lanes = recordKind({
   kind: "lane",
   schema: laneSchema,
   dueAt: (lane) => (lane.holder === undefined ? undefined : lane.checkAt),
-  expiresAt: (lane) =>
-    lane.holder === undefined ? lane.changedAt + LEDGER_RETENTION_MS : undefined,
+  // A holder ends at its deadline, long before that.
+  expiresAt: ({ waiting, changedAt }) =>
+    waiting.length === 0 ? changedAt + LEDGER_RETENTION_MS : undefined,
 });
 
 export const isFull = (lane: Lane | undefined): boolean =>
@@ -36,22 +37,32 @@ export const isFull = (lane: Lane | undefined): boolean =>
 
 /**
  * Puts a command into the lane: at its head when the lane is free, else last. Repeatable. A free lane needs no check of
- * its holder: a message or its own due time brings that back. A holder that ended before it entered is found by the
- * check that the next command begins.
+ * its holder: a message or its own due time brings that back.
+ * @param ended a holder that has ended, so that it leaves the lane free
  */
-export const enterLane = (lane: Lane | undefined, key: string, now: number): Lane => {
+export const enterLane = (
+  lane: Lane | undefined,
+  key: string,
+  now: number,
+  ended?: string,
+): Lane => {
   const current = lane ?? { waiting: [], changedAt: now };
   if (current.holder === key || current.waiting.includes(key)) return current;
   const { holder, waiting, checkAt = now + GRANT_CHECK_MS } = current;
-  if (holder === undefined) return { ...current, holder: key, changedAt: now };
+  const isFree = holder === undefined || (holder === ended && waiting.length === 0);
+  if (isFree) return { waiting, holder: key, changedAt: now };
   return isFull(current) ? current : { ...current, waiting: [...waiting, key], checkAt };
 };
 
-/** Takes a command out; a lane that it held passes to the next command. Repeatable. */
+/**
+ * Takes a command out; a lane that it held passes to the next command. Without one it stays as the last holder, which
+ * saves a write, unless the lane is due for its sake. Repeatable.
+ */
 export const leaveLane = (lane: Lane | undefined, key: string, now: number): Lane => {
   const current = lane ?? { waiting: [], changedAt: now };
   if (current.holder === key) {
     const [next, ...waiting] = current.waiting;
+    if (next === undefined && current.checkAt === undefined) return current;
     const granted = next !== undefined && { holder: next, checkAt: now + GRANT_CHECK_MS };
     return { waiting, changedAt: now, ...granted };
   }

@@ -1,6 +1,7 @@
-import { type Command, commands } from "../../lib/engine/command.ts";
+import { type Command, commands, isEnded } from "../../lib/engine/command.ts";
 import { unpublishedEvents } from "../../lib/engine/command-events.ts";
-import type { LedgerItem } from "../../lib/platform/ports/ledger.ts";
+import { lanes } from "../../lib/engine/lane.ts";
+import type { Ledger, LedgerItem } from "../../lib/platform/ports/ledger.ts";
 
 /** An accepted command, as in the ledger. @param fields override the defaults */
 export const commandOf = (fields: Partial<Command> = {}): Command => ({
@@ -35,3 +36,11 @@ export const wholeItem = (item: LedgerItem): LedgerItem =>
   item.key.startsWith(`${commands.kind}#`)
     ? { ...item, value: wholeValue(commands.fromItem(item)) }
     : item;
+
+/** Keys of the commands that keep others out of a lane: those in it that have not ended. */
+export const openInLane = async (ledger: Ledger, lane: string): Promise<readonly string[]> => {
+  const { holder, waiting = [] } = (await lanes.read(ledger, lane))?.value ?? {};
+  const ended = holder !== undefined && (await commands.read(ledger, holder));
+  const isFree = holder === undefined || (ended && isEnded(ended.value));
+  return isFree ? waiting : [holder, ...waiting];
+};

@@ -1,4 +1,6 @@
-import { commands } from "../../../lib/engine/command.ts";
+import { commands, isEnded } from "../../../lib/engine/command.ts";
+import { lanes } from "../../../lib/engine/lane.ts";
+import type { LedgerItem } from "../../../lib/platform/ports/ledger.ts";
 import { COLLECTIONS, keyOf } from "../../../lib/service/state/state.ts";
 import type { Cloud } from "./cloud.ts";
 import { blanked, createIdNames, idsIn } from "./normal-form.ts";
@@ -57,13 +59,21 @@ const withAnonymousMessages = (value: object, { anonymous }: IdNames): unknown =
     ),
   );
 
-const addLedger = (facts: Facts, { ledger }: Cloud, ids: IdNames): void => {
-  const stored = [...ledger.items.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+/** The value of an item. A lane is equally free with a last holder that has ended, and without one. */
+const factsOf = (item: LedgerItem, { ledger }: Cloud): object => {
+  if (item.key.startsWith(`${commands.kind}#`)) return commands.fromItem(item);
+  if (!item.key.startsWith(`${lanes.kind}#`)) return item.value;
+  const { holder = "", ...lane } = lanes.fromItem(item);
+  const last = ledger.items.get(commands.itemKey(holder));
+  return last && isEnded(commands.fromItem(last)) ? lane : item.value;
+};
+
+const addLedger = (facts: Facts, cloud: Cloud, ids: IdNames): void => {
+  const stored = [...cloud.ledger.items.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   for (const item of inOrder(stored, ids)) {
     const { key, dueAt, expiresAt } = item;
     if (key.startsWith("lease#")) continue;
-    const value = key.startsWith(`${commands.kind}#`) ? commands.fromItem(item) : item.value;
-    const kept = { ...value, ...(expiresAt === undefined ? {} : { expiresAt }) };
+    const kept = { ...factsOf(item, cloud), ...(expiresAt === undefined ? {} : { expiresAt }) };
     const path = `ledger > ${ids.named(key)}`;
     add(facts, path, ids.named(blanked(withAnonymousMessages(kept, ids))));
     if (dueAt !== undefined) facts.set(`${path} > due`, "true");

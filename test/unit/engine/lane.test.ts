@@ -19,32 +19,44 @@ const move = fc.record({
   key: fc.constantFrom(...KEYS),
 });
 
+/** @param ended keys of commands that have ended; default: none that holds the lane */
 const apply = (
   lane: Lane | undefined,
   { kind, key }: { kind: string; key: string },
   now: number,
+  ended: ReadonlySet<string> = new Set(),
 ) => {
-  if (kind === "enter") return machine.enterLane(lane, key, now);
+  const { holder = "" } = lane ?? {};
+  if (kind === "enter")
+    return machine.enterLane(lane, key, now, ended.has(holder) ? holder : undefined);
   if (kind === "leave") return machine.leaveLane(lane, key, now);
   if (lane === undefined) return undefined;
   return kind === "confirm" ? machine.confirmHolder(lane, key) : machine.renewGrant(lane, key, now);
 };
 
-const lineOf = (lane: Lane | undefined): readonly string[] =>
-  lane === undefined ? [] : [...(lane.holder === undefined ? [] : [lane.holder]), ...lane.waiting];
+/** The commands of the lane that have not ended, in order. */
+const lineOf = (lane: Lane | undefined, ended: ReadonlySet<string>): readonly string[] => {
+  const { holder, waiting = [] } = lane ?? {};
+  return holder === undefined || ended.has(holder) ? waiting : [holder, ...waiting];
+};
+
+const lineAfter = ({ line }: Model, { kind, key }: { kind: string; key: string }) => {
+  if (kind === "leave") return line.filter((other) => other !== key);
+  return kind === "enter" && !line.includes(key) ? [...line, key] : line;
+};
 
 test("a lane is a queue: one runs, all keep their order, none is lost or duplicated", () => {
   void fc.assert(
     fc.property(fc.array(move, { maxLength: 40 }), (moves) => {
       let lane: Lane | undefined;
       let model: Model = { line: [] };
+      const ended = new Set<string>();
       for (const [index, next] of moves.entries()) {
-        lane = apply(lane, next, 1_000 + index);
-        const { line } = model;
-        if (next.kind === "enter" && !line.includes(next.key))
-          model = { line: [...line, next.key] };
-        if (next.kind === "leave") model = { line: line.filter((key) => key !== next.key) };
-        expect(lineOf(lane)).toEqual(model.line);
+        lane = apply(lane, next, 1_000 + index, ended);
+        if (next.kind === "leave") ended.add(next.key);
+        if (next.kind === "enter") ended.delete(next.key);
+        model = { line: lineAfter(model, next) };
+        expect(lineOf(lane, ended)).toEqual(model.line);
         expect(lane?.holder === undefined && (lane?.waiting.length ?? 0) > 0).toBe(false);
       }
     }),
@@ -82,6 +94,31 @@ test("every holder that the lane passed to is checked after 30 seconds until it 
       }
     }),
   );
+});
+
+test("the last holder stays in the lane without an entry in the due index", () => {
+  const entered = machine.enterLane(undefined, "a", 1_000);
+
+  const left = machine.leaveLane(entered, "a", 2_000);
+
+  expect(left).toBe(entered);
+  expect(machine.lanes.dueAt(left)).toBeUndefined();
+});
+
+test("the last holder leaves a lane that is due for its sake", () => {
+  const granted = machine.leaveLane({ holder: "a", waiting: ["b"], changedAt: 1 }, "a", 1_000);
+
+  const left = machine.leaveLane(granted, "b", 2_000);
+
+  expect(left).toEqual({ waiting: [], changedAt: 2_000 });
+});
+
+test("a command behind others does not pass them when the holder has ended", () => {
+  const lane: Lane = { holder: "a", waiting: ["b"], changedAt: 1, checkAt: 5 };
+
+  const entered = machine.enterLane(lane, "c", 2_000, "a");
+
+  expect(entered).toEqual({ ...lane, waiting: ["b", "c"] });
 });
 
 test("a holder that entered a free lane is checked only once another command waits", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { cancelCommand, resolveCommand } from "../../../lib/admin/operator-actions.ts";
 import { commandKey, commands, isEnded } from "../../../lib/engine/command.ts";
 import { finishCommand } from "../../../lib/engine/finish.ts";
-import { lanes } from "../../../lib/engine/lane.ts";
+import { openInLane } from "../../support/commands.ts";
 import { createFaults, type FaultKind } from "../../support/faults.ts";
 import { connectionLost, json, type SeenRequest, scriptProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";
@@ -97,9 +97,7 @@ const expectAtRest = async (world: World): Promise<void> => {
     const command = await world.command(id);
     if (!command) continue;
     expect(command).toMatchObject({ outbox: [], state: { settled: true } });
-    const lane = await lanes.read(world.ledger, command.lane);
-    expect(lane?.value.waiting ?? []).toEqual([]);
-    expect(lane?.value.holder).toBeUndefined();
+    expect(await openInLane(world.ledger, command.lane)).toEqual([]);
   }
 };
 

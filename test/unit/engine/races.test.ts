@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { cancelCommand } from "../../../lib/admin/operator-actions.ts";
 import { checkLane } from "../../../lib/engine/advance.ts";
+import { commands } from "../../../lib/engine/command.ts";
 import { lanes, MAX_WAITING } from "../../../lib/engine/lane.ts";
 import { pollDue } from "../../../lib/engine/poller/poll.ts";
 import { ATTEMPT_LEASE_MS } from "../../../lib/platform/deployment.ts";
 import type { LedgerItem } from "../../../lib/platform/ports/ledger.ts";
+import { commandOf } from "../../support/commands.ts";
 import { createGate } from "../../support/gate.ts";
 import { json, scriptProvider, startProvider } from "../../support/provider.ts";
 import { createRouter, updateContainer, updatePolicy } from "../../support/requests.ts";
@@ -33,7 +35,7 @@ test("a delivery that is overtaken by a second one while it publishes does not s
   expect((await world.command("c1"))?.state).toMatchObject({ status: "following" });
 });
 
-test("a command that a dying process put into its lane after its end delays the next one by one check", async () => {
+test("a command that a dying process put into its lane after its end keeps no other out", async () => {
   const provider = running();
   const gate = createGate();
   const world = await createWorld({ provider: () => provider, around: gate.around });
@@ -51,12 +53,31 @@ test("a command that a dying process put into its lane after its end delays the 
   const held = await lanes.read(world.ledger, ended!.lane);
 
   await world.handle(updateContainer("c2"));
-  await world.clock.advance(31_000);
-  await world.poll();
 
   expect(ended?.state).toMatchObject({ reason: "requested", settled: true });
   expect(held?.value).toMatchObject({ holder: "own/c1" });
   expect((await world.command("c2"))?.state).toMatchObject({ status: "following" });
+});
+
+test("a command that enters its lane while the holder ends runs at once", async () => {
+  const gate = createGate();
+  const world = await createWorld({ provider: startProvider, around: gate.around });
+  const sending = gate.hold("fetch PATCH");
+  const first = world.handle(updatePolicy("c1"));
+  await sending.reached;
+  // The second one has read that the first one runs. The first one reads the lane before the second one is in it.
+  const entering = gate.hold("ledger.write lane#");
+  const second = world.handle(updatePolicy("c2"));
+  await entering.reached;
+  sending.open();
+  await first;
+  entering.open();
+  await second;
+  const now = world.clock.now();
+
+  await world.deliver();
+
+  expect((await world.command("c2"))?.state).toMatchObject({ status: "succeeded", endedAt: now });
 });
 
 test("the poller does not write a command after sending it to the queue, because an attempt may run", async () => {
@@ -148,6 +169,41 @@ test("a lane with a holder that is not in the ledger passes to the next command"
   await world.untilQuiet();
 
   expect((await world.command("c1"))?.state).toMatchObject({ status: "succeeded" });
+});
+
+test("a command that an earlier version put behind a holder that has ended runs after the check of the lane", async () => {
+  const world = await createWorld({ provider: startProvider });
+  await world.send(updatePolicy("c1"));
+  await world.untilQuiet();
+  const { lane } = (await world.command("c1"))!;
+  // What that version writes: the command waits, and the lane is due.
+  const now = world.clock.now();
+  await lanes.change(world.ledger, lane, (current) => ({
+    ...current!,
+    waiting: ["own/c2"],
+    checkAt: now + 30_000,
+  }));
+  await commands.write(
+    world.ledger,
+    "own/c2",
+    undefined,
+    commandOf({
+      ...{ id: "c2", operation: "update-policy", lane, acceptedAt: now, deadline: now + 600_000 },
+      params: { project_id: 1234567, region_id: 76, policy_id: 1 },
+      request: {
+        params: { project_id: 1234567, region_id: 76, policy_id: 1 },
+        query: {},
+        body: { status: "paused" },
+      },
+      state: { status: "waiting" },
+    }),
+  );
+
+  await world.untilQuiet();
+
+  const { state } = (await world.command("c2"))!;
+  expect(state).toMatchObject({ status: "succeeded" });
+  expect("endedAt" in state && state.endedAt - now).toBeGreaterThanOrEqual(30_000);
 });
 
 test("the check of a grant leaves a later grant to the same command unconfirmed", async () => {

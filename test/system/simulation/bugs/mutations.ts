@@ -133,6 +133,25 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "if (next !== undefined && next === before) {",
   },
   {
+    name: "a holder that runs counts as one that has ended",
+    file: "engine/advance.ts",
+    find: "const isLeft = holder !== undefined && holder !== key && (await hasEnded(deps, holder));",
+    replace: "const isLeft = holder !== undefined && holder !== key;",
+    invariant: 3,
+  },
+  {
+    name: "a holder that has ended lets a command pass those that wait",
+    file: "engine/lane.ts",
+    find: "(holder === ended && waiting.length === 0)",
+    replace: "holder === ended",
+  },
+  {
+    name: "the last holder stays although the lane is due for its sake",
+    file: "engine/lane.ts",
+    find: "if (next === undefined && current.checkAt === undefined) return current;",
+    replace: "if (next === undefined) return current;",
+  },
+  {
     name: "a grant is confirmed although its command still waits",
     file: "engine/advance.ts",
     find: 'const isActive = status === "running" || status === "following";',

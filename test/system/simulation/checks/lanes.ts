@@ -20,22 +20,12 @@ const commandsIn = (lane: LedgerItem["value"]) => {
   return { waiting, all: [...(holder === undefined ? [] : [holder]), ...waiting] };
 };
 
-type Lane = ReturnType<typeof commandsIn>;
-
 const restOf = (key: string): string => key.slice(key.indexOf("#") + 1);
 
 /** Records entries into lanes. No lane holds a command twice, or more commands than documented. */
-const noteLane = (
-  { key, value }: LedgerItem,
-  previous: LedgerItem | undefined,
-  { chronicle }: Cloud,
-): void => {
+const noteLane = ({ key, value }: LedgerItem, { chronicle }: Cloud): void => {
   const entered = chronicle.entered.get(restOf(key)) ?? [];
   const { waiting, all } = commandsIn(value);
-  const [head] = all;
-  const before = previous ? commandsIn(previous.value).all : [];
-  if (head !== undefined && !before.includes(head) && chronicle.endedAt.has(head))
-    chronicle.enteredAfterEnd.add(head);
   const broken = (text: string) => chronicle.violations.push({ invariant: 3, text });
   if (new Set(all).size < all.length) broken(`${all.join(", ")}: a command is repeated in ${key}`);
   if (waiting.length >= MOST_WAITING) chronicle.met.add(FULL);
@@ -47,9 +37,9 @@ const noteLane = (
 /** Records entries into lanes, and ends of commands. */
 export const watchLanes = (cloud: Cloud): void => {
   const { endedAt } = cloud.chronicle;
-  cloud.ledger.onWrite((item, previous) => {
+  cloud.ledger.onWrite((item) => {
     const { key, value } = item;
-    if (key.startsWith(PREFIX)) noteLane(item, previous, cloud);
+    if (key.startsWith(PREFIX)) noteLane(item, cloud);
     else if (key.startsWith(`${commands.kind}#`) && endSchema.safeParse(value).success) {
       const command = restOf(key);
       if (!endedAt.has(command)) endedAt.set(command, cloud.timeline.now());
@@ -90,38 +80,15 @@ export const checkFullLanes = async ({ bus, chronicle }: Cloud): Promise<readonl
   return isRejected && !chronicle.met.has(FULL) ? [{ invariant: 3, text }] : [];
 };
 
-/** What lets a process put a command into its lane late, while no message of the command is left. */
-const OVERTAKEN = /frozen|comes again early|comes twice/;
-
-/**
- * Whether only the next command of the lane finds the holder: it has settled, and a process that another delivery of the
- * message overtook has put it into the lane afterwards, and got no further. docs/decisions/0072 gives the reason.
- */
-const isLeftToNext = async (cloud: Cloud, { waiting, all }: Lane): Promise<boolean> => {
-  const [holder] = all;
-  if (holder === undefined || waiting.length > 0) return false;
-  const state = (await commands.read(cloud.ledger.true, holder))?.value.state;
-  const isSettled = state !== undefined && "settled" in state && state.settled;
-  return (
-    isSettled &&
-    cloud.chronicle.enteredAfterEnd.has(holder) &&
-    cloud.faults.struck.some(({ kind }) => OVERTAKEN.test(kind))
-  );
-};
-
-/** At rest every lane is free: an idle holder would stop all later commands of the lane. */
-export const checkRest = async (cloud: Cloud): Promise<readonly Violation[]> => {
-  const violations: Violation[] = [];
-  for (const { key, value } of cloud.ledger.items.values()) {
-    if (!key.startsWith(PREFIX)) continue;
-    const lane = commandsIn(value);
-    if (await isLeftToNext(cloud, lane)) continue;
-    violations.push(
-      ...lane.all.map((command) => ({
+/** At rest no command waits in a lane, and its last holder has ended: another one would stop all later commands. */
+export const checkRest = async ({ ledger, chronicle }: Cloud): Promise<readonly Violation[]> =>
+  [...ledger.items.values()]
+    .filter(({ key }) => key.startsWith(PREFIX))
+    .flatMap(({ key, value }) => {
+      const { holder, waiting } = laneSchema.parse(value);
+      const isIdle = holder !== undefined && !chronicle.endedAt.has(holder);
+      return [...(isIdle ? [holder] : []), ...waiting].map((command) => ({
         invariant: 3,
         text: `${command} is in ${key}, although the system is at rest`,
-      })),
-    );
-  }
-  return violations;
-};
+      }));
+    });

@@ -39,8 +39,6 @@ export interface Chronicle {
   readonly entered: Map<string, string[]>;
   /** When a command's end was written, by its key, epoch ms. */
   readonly endedAt: Map<string, number>;
-  /** Commands that were put at the head of their lane after they had ended. */
-  readonly enteredAfterEnd: Set<string>;
   readonly lines: LogLine[];
   /** When a client changed the tag that guards read, epoch ms. */
   tagChangedAt: number | undefined;
@@ -59,7 +57,6 @@ export const createChronicle = (): Chronicle => ({
   effects: [],
   entered: new Map(),
   endedAt: new Map(),
-  enteredAfterEnd: new Set(),
   lines: [],
   tagChangedAt: undefined,
   violations: [],

@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { cancelCommand } from "../../../../lib/admin/operator-actions.ts";
 import { checkCommand } from "../../../../lib/engine/advance.ts";
 import { commands } from "../../../../lib/engine/command.ts";
-import { lanes } from "../../../../lib/engine/lane.ts";
-import { wholeValue } from "../../../support/commands.ts";
+import { openInLane, wholeValue } from "../../../support/commands.ts";
 import { json, scriptProvider } from "../../../support/provider.ts";
 import { requestOf, updateContainer } from "../../../support/requests.ts";
 import { createWorld } from "../../../support/world.ts";
@@ -101,8 +100,7 @@ describe("a command that follows a task ends at its deadline", () => {
 
     const command = await world.command("c2");
     expect(command?.state).toMatchObject({ status: "failed", reason: "deadline", settled: true });
-    const lane = await lanes.read(world.ledger, command?.lane ?? "");
-    expect(lane?.value.holder).toBeUndefined();
+    expect(await openInLane(world.ledger, command?.lane ?? "")).toEqual([]);
   });
 
   test("by the entry that an earlier version left at the deadline", async () => {
