@@ -37,10 +37,13 @@ const brokenDryRun = ({ dryRun = false, state }: Ended, sent: readonly number[])
     : []),
 ];
 
+/** More than a slow read and the tries of a throttled write. */
+const LONGEST_READ_MS = 60_000;
+
 /** A command may start when all commands of `after` have succeeded and taken effect. */
 const brokenOrder = (
   { chronicle }: Cloud,
-  { sender, after = [], dryRun, state }: Ended,
+  { sender, after = [], dryRun, state, deadline }: Ended,
   sent: readonly number[],
   all: ReadonlyMap<string, Ended>,
 ): readonly string[] => {
@@ -54,8 +57,10 @@ const brokenOrder = (
     const key = `${sender}/${id}`;
     return !opens(all.get(key)) || !isInTime(key);
   });
+  // A command that expires may have read the others while they ran.
+  const readMs = state.endedAt < deadline ? 0 : LONGEST_READ_MS;
   const endedBefore = after.every(
-    (id) => (all.get(`${sender}/${id}`)?.state.endedAt ?? 0) < state.endedAt,
+    (id) => (all.get(`${sender}/${id}`)?.state.endedAt ?? 0) + readMs < state.endedAt,
   );
   if (state.reason === "dependency" && closed.length === 0 && endedBefore) {
     return ["was cancelled as dependent, but the commands of after have succeeded"];
