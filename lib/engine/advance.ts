@@ -142,14 +142,14 @@ const prepareAttempt = async (
 };
 
 /**
- * Finishes a command that an operator ended while it entered its lane. The operator's write did not
- * find it there, so the lane has to be handed over here.
+ * Finishes a command that was ended elsewhere: by an operator while it entered its lane, whose write did not find it
+ * there, so the lane has to be handed over here; or by the tasks of a later attempt, while this process was suspended.
  * @returns whether it has ended
  */
 const finishIfEnded = async (deps: CommandDeps, key: string): Promise<boolean> => {
   const current = await commands.read(deps.ledger, key);
   if (!current || !isEnded(current.value)) return false;
-  await finishCommand(deps, current);
+  await finishWork(deps, current);
   return true;
 };
 

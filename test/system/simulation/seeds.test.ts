@@ -6,7 +6,7 @@ import { run } from "./run.ts";
 /** Seeds that found bugs; the change log describes each of them. */
 const HARD_SEEDS = [
   8, 113, 144, 832, 835, 889, 40000038, 810820609, 1066490167, 1066491588, 1066496587, 1172296738,
-  1315788595, 1557984112, 2066493952,
+  180003654, 1315788595, 1557984112, 2066493952,
 ];
 
 /** Seeds that found a bug before it landed: at a deadline of one of two commands that wait for a task. */

@@ -230,6 +230,32 @@ test("the check of a grant leaves a later grant to the same command unconfirmed"
   expect((await lanes.read(world.ledger, lane))?.value).toMatchObject({ checkAt });
 });
 
+test("a process that was suspended during its attempt publishes no end of the command before that of its task", async () => {
+  const provider = running();
+  const gate = createGate();
+  const world = await createWorld({ provider: () => provider, around: gate.around });
+  const sending = gate.hold("fetch PATCH");
+  const slow = world.handle(updateContainer("c1"));
+  await sending.reached;
+  // A second attempt follows the task to its end, and the bus takes no event of that.
+  await world.clock.advance(ATTEMPT_LEASE_MS + 1_000);
+  await world.poll();
+  await world.deliver();
+  provider.answer("GET /v1/tasks/t1", () => json(200, { id: "t1", state: "FINISHED" }));
+  world.bus.refuse(() => true);
+  await world.clock.advance(2_000);
+  await world.poll(3_000);
+  world.bus.refuse(() => false);
+
+  sending.open();
+  await slow;
+
+  expect((await world.command("c1"))?.state).toMatchObject({ status: "succeeded" });
+  expect(world.publishedTypes()).toEqual(["CommandAccepted"]);
+  await world.untilQuiet();
+  expect(world.publishedTypes()).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
+});
+
 test("a resume message that is delivered twice runs the command once", async () => {
   const provider = running();
   const world = await createWorld({ provider: () => provider });
