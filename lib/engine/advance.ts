@@ -27,7 +27,7 @@ import { resumeMessage } from "./queue-message.ts";
 /** `outside`: the lane was full; the command's own due time brings it back. */
 type LanePosition = "holder" | "behind" | "outside";
 
-/** Whether the last holder of a lane has ended. The ledger keeps a command until long after its end. */
+/** Whether the holder of a lane has ended. One that is not in the ledger was deleted long after its end. */
 const hasEnded = async ({ ledger }: CommandDeps, key: string): Promise<boolean> => {
   try {
     const stored = await commands.read(ledger, key);
@@ -142,8 +142,8 @@ const prepareAttempt = async (
 };
 
 /**
- * Finishes a command that was ended elsewhere: by an operator while it entered its lane, whose write did not find it
- * there, so the lane has to be handed over here; or by the tasks of a later attempt, while this process was suspended.
+ * Finishes a command that another process has ended: an operator's, which did not find it in its lane because it entered
+ * at that moment, or the poller by the tasks of a later attempt, while this process was suspended.
  * @returns whether it has ended
  */
 const finishIfEnded = async (deps: CommandDeps, key: string): Promise<boolean> => {
