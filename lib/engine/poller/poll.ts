@@ -12,6 +12,7 @@ import {
   createPollerMemory,
   entryCount,
   forgetEntries,
+  MAX_SKEW_MS,
   nextCheckAt,
   nextQueryFrom,
   type PollerMemory,
@@ -30,8 +31,6 @@ const WORTH_WAITING_MS = 500;
 const QUERY_PAUSE_MS = 1_000;
 /** A wake signal may come this much later than the instant that it was asked for. */
 const LATE_WAKE_MS = 500;
-/** The clock of another process may be so far ahead of this one's. */
-const MAX_SKEW_MS = 5_000;
 
 /**
  * How long a run waits at its end for unfinished work. A call that AWS does not answer may take longer.

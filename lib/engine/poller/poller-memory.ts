@@ -8,6 +8,8 @@ export const PAUSE_AFTER_ERROR_MS = 5_000;
  * Pause after an entry was handled: the due index may lag behind, and nothing is due again so soon.
  */
 export const PAUSE_AFTER_WORK_MS = 1_000;
+/** The clock of another process may be so far from this one's. */
+export const MAX_SKEW_MS = 5_000;
 
 /**
  * What a process remembers between its runs of the poller, by the keys of entries. It is valid while no other
@@ -206,18 +208,27 @@ export const freeAt = ({ key, dueAt }: DueEntry, { notBefore }: PollerMemory): n
 export const readyAt = (entry: DueEntry, memory: PollerMemory): number =>
   memory.handled.get(entry.key) === entry.dueAt ? Number.POSITIVE_INFINITY : freeAt(entry, memory);
 
+/**
+ * When the other process wakes the poller for a task that it knew, epoch ms; 0: it did not know the task. A process
+ * with a late clock may have recorded a task after the query with a due time before it, so a task that was due
+ * shortly before the query does not wait for a far wake signal.
+ */
+const wakeOfOther = (
+  dueAt: number,
+  { queriedAt = 0, wakeAt = 0 }: PollerMemory["left"],
+): number => {
+  if (dueAt > queriedAt) return 0;
+  return dueAt > queriedAt - MAX_SKEW_MS ? Math.min(wakeAt, queriedAt + MAX_SKEW_MS) : wakeAt;
+};
+
 /** When an open task that no other run knows better is to be checked, epoch ms. */
 const plannedAt = (
   { key, dueAt }: DueEntry,
   account: AccountTasks,
   { left }: PollerMemory,
-): number => {
-  const known = account.open.get(key)?.checkAt;
-  if (known !== undefined) return known;
-  const { queriedAt = 0, wakeAt = 0 } = left;
+): number =>
   // A new task waits for the next list of its account.
-  return Math.max(account.nextListAt, dueAt <= queriedAt ? wakeAt : 0);
-};
+  account.open.get(key)?.checkAt ?? Math.max(account.nextListAt, wakeOfOther(dueAt, left));
 
 /** When this run checks the task of this entry, epoch ms; Infinity: it has ended. */
 export const checkAt = (entry: DueEntry, account: AccountTasks, memory: PollerMemory): number =>

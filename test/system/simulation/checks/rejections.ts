@@ -6,6 +6,8 @@ import type { Cloud } from "../cloud/cloud.ts";
 /** Bounds of the records per id, and per sender and hour: beyond them records may be missing. */
 const ROOM_UNDER_ID = 5;
 const ROOM_IN_HOUR = 100;
+/** A process that rejects a request has read its command at most so long ago, differences of clocks included. */
+const RACE_MS = 60_000;
 
 const PREFIX = "rejection#";
 
@@ -54,14 +56,18 @@ const unpublished = async (cloud: Cloud): Promise<readonly string[]> => {
       }),
   );
   const isAccounted = async (sender: string, rejected: Rejected): Promise<boolean> => {
-    const { commandId, eventId, operation, rejectedAt } = rejected;
+    const { commandId, eventId, operation, reason, rejectedAt } = rejected;
     if (commandId === undefined) return true;
     if (told.has(`${sender}/${commandId} ${eventId ?? commandId}`)) return true;
     const command = await commands.read(ledger.true, commandKey({ sender, id: commandId }));
     if (command === undefined) return false;
     const { value } = command;
-    // A later request, equal to this one, was accepted: this one counts as its repeat when it arrives again.
-    const isRepeated = value.operation === operation && value.acceptedAt > rejectedAt;
+    // An equal request was accepted later or at the same time: this one counts as its repeat when it arrives again.
+    // A request under the id of another payload is no repeat.
+    const isRepeated =
+      reason !== "id-reused" &&
+      value.operation === operation &&
+      value.acceptedAt > rejectedAt - RACE_MS;
     return value.causationId === eventId || isRepeated;
   };
   const keys = [...ledger.items.keys()].filter((key) => key.startsWith(PREFIX));

@@ -34,9 +34,12 @@ const start = async (commandCount: number) => {
   });
   for (let index = 1; index <= commandCount; index++) await world.handle(update(index));
   await world.clock.advance(2_000);
-  const runIn = async (memory: PollerMemory): Promise<void> => {
-    const budget = { endsAt: world.clock.now() + 50_000, signal: new AbortController().signal };
-    await world.drive(pollDue(world.newInvocation().deps, budget, memory));
+  /** @param aheadMs how far the clock of the poller's machine is ahead */
+  const runIn = async (memory: PollerMemory, aheadMs = 0): Promise<void> => {
+    const { deps } = world.newInvocation();
+    const clock = { ...deps.clock, now: () => deps.clock.now() + aheadMs };
+    const budget = { endsAt: clock.now() + 50_000, signal: new AbortController().signal };
+    await world.drive(pollDue({ ...deps, clock }, budget, memory));
   };
   /** What a run calls. */
   const callsOf = async (memory: PollerMemory): Promise<readonly string[]> => {
@@ -177,5 +180,17 @@ describe("the memory of a process", () => {
 
     expect(provider.requests.at(-1)?.target).toBe(`${READ}web-4`);
     expect(provider.count(READ)).toBe(4);
+  });
+
+  test("does not hide a task that was recorded since by a process with a late clock", async () => {
+    const { world, provider, runIn } = await start(1);
+    await world.clock.advance(5 * 60_000);
+    await runIn(createPollerMemory("one"), 4_000);
+    await world.handle(update(2));
+    await world.clock.advance(9_000);
+
+    await runIn(createPollerMemory("other"));
+
+    expect(provider.requests.at(-1)?.target).toBe(`${READ}web-2`);
   });
 });
