@@ -1,6 +1,6 @@
-import { type Command, isEnded, outboxIdOf } from "../engine/command.ts";
+import { type Command, isEnded, isEndedByTasks, outboxIdOf } from "../engine/command.ts";
 import { ownEventsOf } from "../engine/command-events.ts";
-import { taskEvent } from "../engine/poller/task-end.ts";
+import { endInCommand, taskEvent } from "../engine/poller/task-end.ts";
 import type { Rejected } from "../engine/rejection.ts";
 import type { Task } from "../engine/task.ts";
 import { isoText } from "../events/event.ts";
@@ -21,8 +21,12 @@ export interface DerivedEvent {
 
 type Derived = Omit<DerivedEvent, "time"> & { readonly time: number };
 
-const ownEvents = (command: Command): readonly Derived[] => {
-  const waiting = new Set(command.outbox.map((entry) => outboxIdOf(command, entry)));
+const isReported = ({ state }: Task): boolean => "told" in state && state.told;
+
+const ownEvents = (command: Command, tasks: readonly Task[]): readonly Derived[] => {
+  const isPublished = isEnded(command) && isEndedByTasks(command.state) && tasks.every(isReported);
+  const unpublished = isPublished ? [] : command.outbox;
+  const waiting = new Set(unpublished.map((entry) => outboxIdOf(command, entry)));
   return ownEventsOf(command).map((event) => ({
     ...event,
     state: waiting.has(event.id) ? "waiting" : "published",
@@ -30,10 +34,10 @@ const ownEvents = (command: Command): readonly Derived[] => {
 };
 
 const taskEndEvents = (command: Command, task: Task): readonly Derived[] => {
-  const { state } = task;
+  const state = task.state.status === "open" ? endInCommand(command, task.id) : task.state;
   // Once cancelled, a command publishes no end of a task. Nothing records whether one was published in the
   // moment before.
-  if (!("told" in state) || command.state.status === "cancelled") return [];
+  if (!state || !("told" in state) || command.state.status === "cancelled") return [];
   const { detailType, deduplicationId, time } = taskEvent(task, state, command);
   // The events of an ended command are published after those of its tasks.
   const isPublished = state.told || (isEnded(command) && command.state.settled);
@@ -49,7 +53,7 @@ const taskEndEvents = (command: Command, task: Task): readonly Derived[] => {
 export const eventsOf = (command: Command, tasks: readonly Task[]): readonly DerivedEvent[] => {
   const ofTasks = tasks.flatMap((task) => taskEndEvents(command, task));
   // The sort keeps this order at the same instant: the end of a task comes before that of the command.
-  return [...ofTasks, ...ownEvents(command)]
+  return [...ofTasks, ...ownEvents(command, tasks)]
     .toSorted((a, b) => a.time - b.time)
     .map((event) => ({ ...event, time: isoText(event.time) }));
 };

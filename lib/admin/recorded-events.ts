@@ -59,10 +59,8 @@ interface Read {
 }
 
 /** Whether a change can leave the due time as it is: the end of one of several tasks does. */
-const isUnsteady = (command: Command, dueAt: number | undefined): boolean => {
-  if (isEnded(command)) return !command.state.settled && dueAt === undefined;
-  return dueAt === undefined || tasksOf(command).length > 1;
-};
+const isUnsteady = (command: Command, dueAt: number | undefined): boolean =>
+  !isEnded(command) && (dueAt === undefined || tasksOf(command).length > 1);
 
 const readCommand = async (
   ledger: Ledger,

@@ -8,6 +8,7 @@ import {
   DUE_SLACK_MS,
   isBeforeItsLane,
   isEnded,
+  isEndedByTasks,
 } from "./command.ts";
 import { unpublishedEvents } from "./command-events.ts";
 import {
@@ -20,7 +21,7 @@ import {
 import { checkEntry, expireCommand } from "./dependencies.ts";
 import { type CommandDeps, depsFor, keyFields } from "./deps.ts";
 import { finishCommand, handOver } from "./finish.ts";
-import { isLeftToTask, recordTasks } from "./follow.ts";
+import { recordTasks } from "./follow.ts";
 import { confirmHolder, enterLane, type Lane, lanes, renewGrant } from "./lane.ts";
 import { resumeMessage } from "./queue-message.ts";
 
@@ -85,9 +86,11 @@ const finishWork = async (deps: CommandDeps, stored: Stored<Command>): Promise<v
   const { value: command } = stored;
   if (command.state.status === "following") return recordTasks(deps, stored);
   if (!isEnded(command)) return;
-  // A process that was suspended may have put a settled command into its lane again, where others wait now.
-  if (command.state.settled) return handOver(deps, command.lane, commandKey(command));
-  if (!(await isLeftToTask(deps, command))) await finishCommand(deps, stored);
+  // An earlier version leaves a due entry of a command that its tasks ended, which has to be removed.
+  const isFinished = command.state.settled || isEndedByTasks(command.state);
+  if (!isFinished || stored.dueAt !== undefined) return finishCommand(deps, stored);
+  // A process that was suspended may have put the command into its lane again, where others wait now.
+  await handOver(deps, command.lane, commandKey(command));
 };
 
 /** Whether an attempt may start now: no attempt is running, and no pause is left. */
@@ -142,18 +145,6 @@ const prepareAttempt = async (
 };
 
 /**
- * Finishes a command that another process has ended: an operator's, which did not find it in its lane because it entered
- * at that moment, or the poller by the tasks of a later attempt, while this process was suspended.
- * @returns whether it has ended
- */
-const finishIfEnded = async (deps: CommandDeps, key: string): Promise<boolean> => {
-  const current = await commands.read(deps.ledger, key);
-  if (!current || !isEnded(current.value)) return false;
-  await finishWork(deps, current);
-  return true;
-};
-
-/**
  * Sends the command back to the queue. This must be the last step: a later write would conflict with
  * the attempt that follows, and its reply could not be recorded. If the message is lost, the poller
  * sends another, because the command or its lane's grant stays due.
@@ -166,8 +157,7 @@ const deferAttempt = async (deps: CommandDeps, ready: Stored<Command>): Promise<
   const key = commandKey(ready.value);
   const check = (current: Command): Command => checkLater(current, deps.clock.now());
   const { value } = await commands.update(deps.ledger, key, check, ready);
-  if (isEnded(value)) await finishIfEnded(deps, key);
-  else await sendBack(deps, value);
+  if (!isEnded(value)) await sendBack(deps, value);
 };
 
 /** The time that an invocation has left for an attempt. */
@@ -194,9 +184,10 @@ export const advanceCommand = async (
   const key = commandKey(ready.value);
   if (!time.has()) return deferAttempt(deps, ready);
   const attempted = await attemptCommand(deps, ready, time.signal);
-  const state = attempted?.value.state;
-  if (!attempted) await finishIfEnded(deps, key);
-  else if (state?.status === "running") await wakeForCommand(deps, key, state.lookAt);
+  // Another process has written the command meanwhile, and continues it.
+  if (!attempted) return;
+  const { state } = attempted.value;
+  if (state.status === "running") await wakeForCommand(deps, key, state.lookAt);
   else await finishWork(deps, attempted);
 };
 

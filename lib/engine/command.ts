@@ -77,7 +77,7 @@ const stateSchema = z.discriminatedUnion("status", [
   z.object({
     status: z.enum(["succeeded", "failed", "cancelled"]),
     endedAt: z.int(),
-    /** Whether the lane was passed on and every event published. */
+    /** Whether the lane was passed on and every event published; see `isEndedByTasks`. */
     settled: z.boolean(),
     reason: z.string().optional(),
     outcome: z.enum(["done", "no-op", "dry-run"]).optional(),
@@ -146,9 +146,15 @@ export type Resolution = z.output<typeof resolutionSchema>;
 export type FollowedTask = z.output<typeof followedTaskSchema>;
 export type EndedState = Extract<CommandState, { endedAt: number }>;
 
-/** Whether its tasks ended the command. The item of the last one is due until the command is settled. */
-export const isWatchedByTask = ({ tasks }: EndedState): boolean =>
+/**
+ * Whether its tasks ended the command. The item of the last one is due until the lane is passed on and every event is
+ * published, and records that alone: the command is not written again.
+ */
+export const isEndedByTasks = ({ tasks }: EndedState): boolean =>
   tasks.length > 0 && tasks.every(({ end }) => end !== undefined);
+
+/** Whether the command itself is due until the lane is passed on and every event is published. */
+const isToFinish = (state: EndedState): boolean => !state.settled && !isEndedByTasks(state);
 
 /**
  * A command has no due time of its own once all its tasks have items, which saves the two units of a move: the item of
@@ -165,9 +171,9 @@ const dueAt = ({ state, deadline, resolution }: Command): number | undefined => 
     case "following":
       return state.tasksRecorded ? undefined : 0;
     default:
-      return state.settled || (!resolution && isWatchedByTask(state))
-        ? undefined
-        : (resolution?.resolvedAt ?? state.endedAt) + FINISH_GRACE_MS;
+      return isToFinish(state)
+        ? (resolution?.resolvedAt ?? state.endedAt) + FINISH_GRACE_MS
+        : undefined;
   }
 };
 
@@ -200,7 +206,7 @@ export const commands = recordKind({
   keepsEntry,
   storedForm: storedCommand,
   expiresAt: ({ state }) =>
-    "endedAt" in state && state.settled ? state.endedAt + LEDGER_RETENTION_MS : undefined,
+    "endedAt" in state && !isToFinish(state) ? state.endedAt + LEDGER_RETENTION_MS : undefined,
   listing: ({ acceptedAt, account, operation, sender, lane }) => ({
     at: acceptedAt,
     account,

@@ -49,24 +49,32 @@ export const leaveTasks = async (
  * Finishes a command with a recorded end: hands its lane over, publishes its events, abandons tasks
  * that are still open, and removes the due time. Each step may be repeated; the poller repeats what
  * fails.
- * @param taskEvents for a command that its tasks ended: events of them to publish before its own; default: no task is
- * due for it
- * @throws Error when an event was not published and a task is due, which stays so
  */
-export const finishCommand = async (
-  deps: CommandDeps,
-  stored: Stored<Command>,
-  taskEvents?: readonly BusEntry[],
-): Promise<void> => {
+export const finishCommand = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
   const { value: command } = stored;
   const key = commandKey(command);
   await handOver(deps, command.lane, key);
-  const events = [...(taskEvents ?? []), ...unpublishedEvents(command)];
-  const published = await publish(deps, events);
+  const published = await publish(deps, unpublishedEvents(command));
   await leaveTasks(deps, command);
   const change = (current: Command): Command => finalize(markPublished(current, published));
   await commands.update(deps.ledger, key, change, stored);
-  if (taskEvents && published.size < events.length)
+};
+
+/**
+ * Finishes a command that its tasks ended: hands its lane over, and publishes its events after those of the tasks.
+ * Writes nothing, because the item of a task stays due until this has succeeded. Repeatable.
+ * @param taskEvents events of its tasks that are not published yet
+ * @throws Error when an event was not published
+ */
+export const finishByTask = async (
+  deps: CommandDeps,
+  { value: command }: Stored<Command>,
+  taskEvents: readonly BusEntry[],
+): Promise<void> => {
+  await handOver(deps, command.lane, commandKey(command));
+  const events = [...taskEvents, ...unpublishedEvents(command)];
+  const published = await publish(deps, events);
+  if (published.size < events.length)
     throw new Error("the bus did not take every event of the task's end");
 };
 

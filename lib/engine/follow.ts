@@ -9,12 +9,12 @@ import {
   commands,
   type FollowedTask,
   isEnded,
-  isWatchedByTask,
+  isEndedByTasks,
 } from "./command.ts";
 import { fail, isSmall, succeed } from "./command-events.ts";
 import { recordTaskEnd, tasksRecorded } from "./command-transitions.ts";
 import type { CommandDeps } from "./deps.ts";
-import { changeCommand, finishCommand, leaveTasks } from "./finish.ts";
+import { changeCommand, finishByTask, leaveTasks } from "./finish.ts";
 import { FIRST_CHECK_MS, markShared, type Task, taskKey, tasks } from "./task.ts";
 
 type TaskEnd = NonNullable<FollowedTask["end"]>;
@@ -107,47 +107,30 @@ export const readTask = async (
   return undefined;
 };
 
-/**
- * Whether the item of a task brings an ended command back until its events are published, those of its tasks before
- * its own.
- */
-export const isLeftToTask = async (
-  { ledger }: Pick<CommandDeps, "ledger">,
-  command: Command,
-): Promise<boolean> => {
-  if (!isEnded(command) || !isWatchedByTask(command.state)) return false;
-  const { tasks: ended } = command.state;
-  const recorded = await Promise.all(ended.map(({ id }) => readTask(ledger, command, id)));
-  return recorded.some((task) => task && "told" in task.state && !task.state.told);
-};
-
-/** The recorded end of a task. */
-interface TaskReport {
-  readonly taskId: string;
-  readonly end: TaskEnd;
-  readonly event: BusEntry;
-}
-
-/**
- * Records in a command how one of its tasks ended, and publishes the event of that. The last task ends the
- * command. Repeatable.
- * @throws Error when an event was not published
- */
-export const reportTaskEnd = async (
+/** Records in a command how one of its tasks ended. The last task ends the command. Repeatable. */
+export const recordEndInCommand = (
   deps: CommandDeps,
   known: Stored<Command>,
-  { taskId, end, event }: TaskReport,
-): Promise<void> => {
+  taskId: string,
+  end: TaskEnd,
+): Promise<Stored<Command>> => {
   const now = deps.clock.now();
-  const { state } = known.value;
-  // The event of an only task leaves with that of its command. Of several tasks each is published before the command
-  // may end, because another one may end it.
-  const isOnly = "tasks" in state && state.tasks.length === 1;
-  if (!isOnly) await publishNow(deps, event);
   const change = (current: Command): Command =>
     endByTasks(recordTaskEnd(current, taskId, fitting(current, end)), now);
-  const stored = await changeCommand(deps, commandKey(known.value), change, known);
-  const isUnfinished = isEnded(stored.value) && !stored.value.state.settled;
-  if (isUnfinished) await finishCommand(deps, stored, isOnly ? [event] : []);
-  else if (isOnly) await publishNow(deps, event);
+  return changeCommand(deps, commandKey(known.value), change, known);
+};
+
+/**
+ * Publishes events of a command's tasks, and finishes the command if its tasks have ended it.
+ * @throws Error when an event was not published
+ */
+export const publishWithCommand = async (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+  taskEvents: readonly BusEntry[],
+): Promise<void> => {
+  const { value } = stored;
+  const isLast = isEnded(value) && !value.state.settled && isEndedByTasks(value.state);
+  if (isLast) return finishByTask(deps, stored, taskEvents);
+  for (const event of taskEvents) await publishNow(deps, event);
 };

@@ -19,7 +19,7 @@ import { readState } from "../admin/status.ts";
 import { viewThresholds } from "../admin/thresholds-view.ts";
 import { parseJson } from "../contract/json.ts";
 import { problemsText } from "../contract/problem.ts";
-import { commandKey, commands, isEnded } from "../engine/command.ts";
+import { commandKey, commands, isEnded, isEndedByTasks } from "../engine/command.ts";
 import { type CommandDeps, depsFor, errorFields } from "../engine/deps.ts";
 import { finishCommand } from "../engine/finish.ts";
 import { listPrices, priceChanges, priceHistory } from "../jobs/prices/memory.ts";
@@ -37,7 +37,9 @@ import { readPut } from "./put-request.ts";
  */
 const finishEnded = async (deps: CommandDeps, key: string): Promise<void> => {
   const stored = await commands.read(deps.ledger, key);
-  if (!stored || !isEnded(stored.value) || stored.value.state.settled) return;
+  if (!stored || !isEnded(stored.value)) return;
+  const { state } = stored.value;
+  if (state.settled || isEndedByTasks(state)) return;
   const own = depsFor(deps, stored.value);
   try {
     await finishCommand(own, stored);

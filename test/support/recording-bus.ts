@@ -50,6 +50,10 @@ const DURABLE_STATUS: Record<string, string> = {
   CommandCancelled: "cancelled",
 };
 
+/** The recorded status of a task. The success of an only task may be in its command alone. */
+const statusOfTask = (task: JsonObject | undefined, command: JsonObject | undefined) =>
+  task?.status === "open" && command?.status === "succeeded" ? "finished" : task?.status;
+
 /** Checks that the ledger has the state that the event reports. @returns the problem, or undefined */
 const liesAbout = async (
   ledger: Ledger,
@@ -73,8 +77,9 @@ const liesAbout = async (
   const key = `task#${metadata.account}/${data.taskId}`;
   const followed = `${key}/${asker}/${metadata.commandId}`;
   const task = (await stateOf(ledger, followed)) ?? (await stateOf(ledger, key));
-  const isTrue = (task?.status === "finished") === (detailType === "TaskFinished");
-  return task && task.status !== "open" && isTrue ? undefined : `a ${task?.status} task`;
+  const status = statusOfTask(task, command);
+  const isTrue = (status === "finished") === (detailType === "TaskFinished");
+  return status !== undefined && status !== "open" && isTrue ? undefined : `a ${status} task`;
 };
 
 /** The event as a subscriber gets it. */

@@ -2,6 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pc from "picocolors";
+import { readTasksOf } from "../../admin/command-tasks.ts";
+import { eventsOf } from "../../admin/derived-events.ts";
 import { commandKey, commands, isEnded } from "../../engine/command.ts";
 import { readRejections } from "../../engine/rejection.ts";
 import { aiTaskKey, aiTasks } from "../../jobs/ai-tasks/ai-task.ts";
@@ -52,7 +54,9 @@ const commandStep = (
       return rejection && `rejected: ${rejection.reason}`;
     }
     // The event of a later run has another time, so its request is rejected, and the first command counts.
-    if (!isEnded(command) || !command.state.settled) return undefined;
+    if (!isEnded(command)) return undefined;
+    const events = eventsOf(command, await readTasksOf(ledger, command));
+    if (events.some(({ state }) => state === "waiting")) return undefined;
     const { status, outcome, reason } = command.state;
     const end = `${status}: ${outcome ?? reason}`;
     // After a lost reply a no-op is published as done, because either of the two sends may have had the

@@ -32,7 +32,7 @@ import {
   tasksOf,
 } from "./poller-memory.ts";
 import { readTasks, type TaskReport, type TaskReports } from "./read-tasks.ts";
-import { depsOfTask, publishTaskEnd, recordAndPublishEnd } from "./task-end.ts";
+import { depsOfTask, publishKnownEnd, publishTaskEnd, recordAndPublishEnd } from "./task-end.ts";
 
 /** Number of tasks that are read, or recorded as ended, at the same time. */
 const MAX_AT_ONCE = 32;
@@ -64,10 +64,12 @@ const expireOverdue = async (deps: CommandDeps, task: Task): Promise<boolean> =>
   );
 };
 
-/** Gives up a task after its deadline, with its command. */
+/** Gives up a task after its deadline, with its command, unless that has ended with it. */
 const abandonOverdue = async (deps: CommandDeps, known: Stored<Task>): Promise<Stored<Task>> => {
   const { value: task } = known;
   if (!(await expireOverdue(deps, task))) return known;
+  const ended = await publishKnownEnd(deps, known);
+  if (ended) return ended;
   const change = (current: Task): Task => abandonTask(current, deps.clock.now());
   return tasks.update(deps.ledger, taskKey(task), change, known);
 };

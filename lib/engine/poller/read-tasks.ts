@@ -38,7 +38,7 @@ const reportOf = (task: TaskRecord): TaskReport => {
   const project = task.project_id ?? undefined;
   if (state === "FINISHED" && !error) {
     // A list that is too large for an event is left out: it can be read at the provider.
-    const created = resources && isSmall(resources) && { createdResources: { ...resources } };
+    const created = resources && isSmall([resources]) && { createdResources: { ...resources } };
     return { kind: "ended", end: { status: "finished", ...created }, project };
   }
   if (state === "FINISHED" || state === "ERROR") {

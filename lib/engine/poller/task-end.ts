@@ -2,10 +2,10 @@ import { commandedOperation } from "../../contract/operations.ts";
 import { clipped, eventOf, listedProblems } from "../../events/event.ts";
 import type { Stored } from "../../ledger/record.ts";
 import type { Ledger } from "../../platform/ports/ledger.ts";
-import { type Command, commands } from "../command.ts";
+import { type Command, commands, isEnded } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import { depsFor, keyFields } from "../deps.ts";
-import { reportTaskEnd } from "../follow.ts";
+import { publishWithCommand, recordEndInCommand } from "../follow.ts";
 import { redactorOf } from "../redaction.ts";
 import {
   type EndedTaskState,
@@ -96,47 +96,133 @@ export const taskEvent = (task: Task, state: EndedTaskState, command: Command) =
 };
 
 /**
+ * The end of a task that its command knows although the task's item does not. The command's end is the only record of the
+ * end of an only task until the events of both are published.
+ */
+export const endInCommand = ({ state }: Command, taskId: string): EndedTaskState | undefined => {
+  if (!("endedAt" in state)) return undefined;
+  const end = state.tasks.find(({ id }) => id === taskId)?.end;
+  if (!end) return undefined;
+  const { kind: status, ...rest } = end;
+  return { status, ...rest, endedAt: state.endedAt, told: false };
+};
+
+const isOnlyTask = ({ state }: Command): boolean => "tasks" in state && state.tasks.length === 1;
+
+/** The end of a task as its command records it. */
+const endOf = ({ status: kind, message, createdResources }: TaskEnd) => ({
+  kind,
+  ...(message !== undefined && { message }),
+  ...(createdResources && { createdResources }),
+});
+
+/**
  * Hands a task's recorded end to the command, and publishes it. Each step may be repeated; the task stays due
  * until all are done.
+ * @param known its command as it was read a moment ago; default: it is read
  * @throws Error when the event was not published
  */
-export const publishTaskEnd = async (deps: CommandDeps, stored: Stored<Task>): Promise<void> => {
+export const publishTaskEnd = async (
+  deps: CommandDeps,
+  stored: Stored<Task>,
+  known?: Stored<Command>,
+): Promise<void> => {
   const { value: task } = stored;
   const { state } = task;
   if (!("told" in state) || state.told) return;
-  const command = await commands.read(deps.ledger, task.command);
+  const command = known ?? (await commands.read(deps.ledger, task.command));
   // A cancelled follow-task publishes nothing more.
   if (command && command.value.state.status !== "cancelled") {
-    const { status: kind, message, createdResources } = state;
-    await reportTaskEnd(depsFor(deps, command.value), command, {
-      taskId: task.id,
-      end: {
-        kind,
-        ...(message !== undefined && { message }),
-        ...(createdResources && { createdResources }),
-      },
-      event: taskEvent(task, state, command.value),
-    });
+    const its = depsFor(deps, command.value);
+    const events = [taskEvent(task, state, command.value)];
+    // The event of an only task leaves with that of its command. Of several tasks each is published before the command
+    // may end, because another one may end it.
+    const isOnly = isOnlyTask(command.value);
+    if (!isOnly) await publishWithCommand(its, command, events);
+    const ended = await recordEndInCommand(its, command, task.id, endOf(state));
+    await publishWithCommand(its, ended, isOnly ? events : []);
   }
   await tasks.update(deps.ledger, taskKey(task), markReported, stored);
+};
+
+/**
+ * Publishes the end of a task that only its command has recorded, then records it in the task too.
+ * @throws Error when an event was not published; the task has its end then, so that it is not checked again
+ */
+const publishEndInCommand = async (
+  deps: CommandDeps,
+  known: Stored<Task>,
+  command: Stored<Command>,
+  state: EndedTaskState,
+): Promise<Stored<Task>> => {
+  const { value: task } = known;
+  const record = (change: (ended: Task) => Task): Promise<Stored<Task>> =>
+    tasks.update(
+      deps.ledger,
+      taskKey(task),
+      (current) => change(endTask(current, state, state.endedAt)),
+      known,
+    );
+  try {
+    const event = taskEvent(task, state, command.value);
+    await publishWithCommand(depsFor(deps, command.value), command, [event]);
+  } catch (error) {
+    await record((ended) => ended);
+    throw error;
+  }
+  return record(markReported);
+};
+
+/** Publishes the end of an open task if its command has it. @returns the ended task; undefined: it has none */
+export const publishKnownEnd = async (
+  deps: CommandDeps,
+  known: Stored<Task>,
+): Promise<Stored<Task> | undefined> => {
+  const command = await commands.read(deps.ledger, known.value.command);
+  const state = command && endInCommand(command.value, known.value.id);
+  return state && publishEndInCommand(deps, known, command, state);
+};
+
+/**
+ * Records in a command the success of its only task, which ends it.
+ * @returns the command; undefined when the task has another end, or has to be recorded first
+ */
+const endWithOnlyTask = async (
+  deps: CommandDeps,
+  command: Stored<Command>,
+  taskId: string,
+  end: TaskEnd,
+): Promise<Stored<Command> | undefined> => {
+  const { value } = command;
+  if (endInCommand(value, taskId)) return command;
+  // The text of a failure depends on the newest state of the task's item.
+  const isRecordedFirst = !isOnlyTask(value) || end.status !== "finished" || isEnded(value);
+  return isRecordedFirst
+    ? undefined
+    : recordEndInCommand(depsFor(deps, value), command, taskId, endOf(end));
 };
 
 /** Records that a task has ended, then publishes its end. @returns the ended task */
 export const recordAndPublishEnd = async (
   deps: CommandDeps,
   known: Stored<Task>,
-  { message: given, ...end }: TaskEnd,
+  end: TaskEnd,
 ): Promise<Stored<Task>> => {
   const { value: task } = known;
+  const command = await commands.read(deps.ledger, task.command);
+  const ended = command && (await endWithOnlyTask(deps, command, task.id, end));
+  const state = ended && endInCommand(ended.value, task.id);
+  if (ended && state) return publishEndInCommand(deps, known, ended, state);
+  const { message: given, ...rest } = end;
   const isProviderText = end.status === "failed" && given !== undefined;
   const shown = isProviderText ? await shownText(deps, task, given) : given;
   const change = (current: Task): Task => {
     // Another command may have got the task meanwhile.
     const message = current.sharedAs && end.status === "failed" ? NOT_SHOWN : shown;
-    const shownEnd = { ...end, ...(message !== undefined && { message }) };
+    const shownEnd = { ...rest, ...(message !== undefined && { message }) };
     return endTask(current, shownEnd, deps.clock.now());
   };
   const stored = await tasks.update(deps.ledger, taskKey(task), change, known);
-  await publishTaskEnd(deps, stored);
+  await publishTaskEnd(deps, stored, ended ?? command);
   return stored;
 };

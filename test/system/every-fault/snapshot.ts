@@ -1,4 +1,4 @@
-import { commands, isEnded } from "../../../lib/engine/command.ts";
+import { type Command, commands, isEnded, isEndedByTasks } from "../../../lib/engine/command.ts";
 import { lanes } from "../../../lib/engine/lane.ts";
 import type { LedgerItem } from "../../../lib/platform/ports/ledger.ts";
 import { COLLECTIONS, keyOf } from "../../../lib/service/state/state.ts";
@@ -59,9 +59,15 @@ const withAnonymousMessages = (value: object, { anonymous }: IdNames): unknown =
     ),
   );
 
+/** A command as it counts at an end. If its tasks ended it, their items show what is left to publish. */
+const factsOfCommand = (command: Command): object =>
+  isEnded(command) && isEndedByTasks(command.state)
+    ? { ...command, outbox: [], state: { ...command.state, settled: true } }
+    : command;
+
 /** The value of an item. A lane is equally free with a last holder that has ended, and without one. */
 const factsOf = (item: LedgerItem, { ledger }: Cloud): object => {
-  if (item.key.startsWith(`${commands.kind}#`)) return commands.fromItem(item);
+  if (item.key.startsWith(`${commands.kind}#`)) return factsOfCommand(commands.fromItem(item));
   if (!item.key.startsWith(`${lanes.kind}#`)) return item.value;
   const { holder = "", ...lane } = lanes.fromItem(item);
   const last = ledger.items.get(commands.itemKey(holder));

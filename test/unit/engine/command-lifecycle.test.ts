@@ -24,7 +24,7 @@ test("a command with tasks is accepted, followed and published", async () => {
   await world.untilQuiet();
 
   expect(world.publishedTypes()).toEqual(["CommandAccepted", "TaskFinished", "CommandSucceeded"]);
-  expect((await world.command("c1"))?.state).toMatchObject({ status: "succeeded", settled: true });
+  expect((await world.command("c1"))?.state).toMatchObject({ status: "succeeded" });
   expect(world.errors).toEqual([]);
 });
 

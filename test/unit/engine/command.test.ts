@@ -88,7 +88,7 @@ test("the request is stored until the command's end and then erased", () => {
 /** Whether an item of its tasks is due for it. */
 const isWatched = (command: Command): boolean =>
   machine.isEnded(command)
-    ? machine.isWatchedByTask(command.state)
+    ? machine.isEndedByTasks(command.state)
     : command.state.status === "following" && command.state.tasksRecorded;
 
 test("a command is due until it is finalized, and not after, unless its tasks are due for it", () => {
@@ -258,9 +258,11 @@ test("a resolution does not extend the retention of a command", async () => {
   expect((await ledger.read("command#resolved"))?.expiresAt).toBe(5_184_005_000);
 });
 
-test("a finalized command is kept for 60 days, longer than any request for it can still be accepted", async () => {
+test("a finished command is kept for 60 days, longer than any request for it can still be accepted", async () => {
   const ledger = createMemoryLedger();
   const ended = STEPS.succeed!(commandOf(), 5_000);
+  const following = machine.followTasks(commandOf(), ["t1"]);
+  const byTask = machine.recordTaskEnd(following, "t1", { kind: "finished" });
 
   await machine.commands.write(ledger, "open", undefined, ended);
   await machine.commands.write(
@@ -269,7 +271,9 @@ test("a finalized command is kept for 60 days, longer than any request for it ca
     undefined,
     machine.finalize(STEPS.publish!(ended, 0)),
   );
+  await machine.commands.write(ledger, "by-task", undefined, STEPS.succeed!(byTask, 5_000));
 
   expect((await ledger.read("command#open"))?.expiresAt).toBeUndefined();
+  expect((await ledger.read("command#by-task"))?.expiresAt).toBe(5_184_005_000);
   expect((await ledger.read("command#settled"))?.expiresAt).toBe(5_184_005_000);
 });

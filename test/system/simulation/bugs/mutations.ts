@@ -30,8 +30,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "an ended command is not due although its events are unpublished",
     file: "engine/command.ts",
-    find: ": (resolution?.resolvedAt ?? state.endedAt) + FINISH_GRACE_MS;",
-    replace: ": undefined;",
+    find: "? (resolution?.resolvedAt ?? state.endedAt) + FINISH_GRACE_MS\n",
+    replace: "? undefined\n",
     invariant: 1,
   },
   {
@@ -247,8 +247,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the event of a task is lost when the bus fails",
     file: "engine/finish.ts",
-    find: "if (taskEvents && published.size < events.length)",
-    replace: "if (taskEvents && published.size > events.length)",
+    find: "if (published.size < events.length)",
+    replace: "if (published.size > events.length)",
   },
   {
     name: "a task is given up after five seconds instead of minutes",
@@ -327,14 +327,38 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a command that entered its lane after its end stays there",
     file: "engine/advance.ts",
-    find: "if (command.state.settled) return handOver(deps, command.lane, commandKey(command));",
-    replace: "if (command.state.settled) return;",
+    find: "  await handOver(deps, command.lane, commandKey(command));\n",
+    replace: "",
   },
   {
     name: "the end of a command is published before that of its task",
     file: "engine/advance.ts",
-    find: "if (!(await isLeftToTask(deps, command))) await",
-    replace: "await",
+    find: "const isFinished = command.state.settled || isEndedByTasks(command.state);",
+    replace: "const isFinished = command.state.settled;",
+  },
+  {
+    name: "the end of a task is taken anew although its command has one",
+    file: "engine/poller/task-end.ts",
+    find: "if (endInCommand(value, taskId)) return command;",
+    replace: "",
+  },
+  {
+    name: "a task is done although its events were refused",
+    file: "engine/poller/task-end.ts",
+    find: "    await record((ended) => ended);\n    throw error;\n",
+    replace: "    if (!error) throw error;\n",
+  },
+  {
+    name: "an end that only the command has is given up at the deadline",
+    file: "engine/poller/check-tasks.ts",
+    find: "const ended = await publishKnownEnd(deps, known);",
+    replace: "const ended = undefined as Stored<Task> | undefined;",
+  },
+  {
+    name: "a command that its only task ends keeps its lane",
+    file: "engine/finish.ts",
+    find: "  await handOver(deps, command.lane, commandKey(command));\n",
+    replace: "",
   },
   {
     name: "another request with the same operation counts as a repeat",
@@ -434,7 +458,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a command with unpublished events expires",
     file: "engine/command.ts",
-    find: '"endedAt" in state && state.settled ?',
+    find: '"endedAt" in state && !isToFinish(state) ?',
     replace: '"endedAt" in state ?',
   },
   // Rejections.
@@ -474,8 +498,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a pause between attempts ends without a wake signal",
     file: "engine/advance.ts",
-    find: 'else if (state?.status === "running") await wakeForCommand(deps, key, state.lookAt);',
-    replace: 'else if (state?.status === "running") return;',
+    find: 'if (state.status === "running") await wakeForCommand(deps, key, state.lookAt);',
+    replace: 'if (state.status === "running") return;',
   },
   {
     name: "a grant of a lane is never checked",
@@ -792,8 +816,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a new task is not listed with the others",
     file: "engine/poller/poller-memory.ts",
-    find: "return Math.max(account.nextListAt,",
-    replace: "return Math.max(",
+    find: "Math.max(account.nextListAt, wakeOfOther",
+    replace: "Math.max(wakeOfOther",
   },
   {
     name: "an old task is never checked again",
@@ -834,8 +858,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a new process waits longer than another one has promised",
     file: "engine/poller/poller-memory.ts",
-    find: "dueAt <= queriedAt ? wakeAt : 0",
-    replace: "dueAt <= queriedAt ? wakeAt + 600_000 : 0",
+    find: "Math.min(wakeAt, queriedAt + MAX_SKEW_MS) : wakeAt;",
+    replace: "Math.min(wakeAt, queriedAt + MAX_SKEW_MS) : wakeAt + 600_000;",
   },
   // Many due entries.
   {

@@ -3,7 +3,9 @@ import {
   commands,
   type EndedState,
   isEnded,
+  isEndedByTasks,
 } from "../../../../lib/engine/command.ts";
+import { readTask } from "../../../../lib/engine/follow.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 
 const PREFIX = `${commands.kind}#`;
@@ -20,6 +22,17 @@ export const endedCommands = async ({ ledger }: Cloud): Promise<readonly Ended[]
     if (command && isEnded(command)) ended.push({ ...command, key: key.slice(PREFIX.length) });
   }
   return ended;
+};
+
+/** Whether its lane is passed on and all its events are published: as the command records it, or the items of its tasks. */
+export const isFinished = async (
+  { ledger }: Cloud,
+  command: Command & { readonly state: EndedState },
+): Promise<boolean> => {
+  const { settled, tasks } = command.state;
+  if (!isEndedByTasks(command.state)) return settled;
+  const items = await Promise.all(tasks.map(({ id }) => readTask(ledger.true, command, id)));
+  return items.every((item) => item && "told" in item.state && item.state.told);
 };
 
 /** When the requests of a command left, in the order of time, epoch ms. */

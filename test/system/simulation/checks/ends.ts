@@ -2,6 +2,7 @@ import { commands, isEnded } from "../../../../lib/engine/command.ts";
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 import { type Asking, askingsOf, type Input, keyOf } from "../plan/deeds.ts";
+import { isFinished } from "./ended-commands.ts";
 
 const ENDS = new Set(["CommandSucceeded", "CommandFailed", "CommandCancelled"]);
 const WORDS: Readonly<Record<string, string>> = {
@@ -54,12 +55,12 @@ const rejectionsOf = (events: Events, key: string, askings: readonly Asking[]) =
 
 /** Checks the outcome of all requests for one command. */
 const checkOne = async (
-  { ledger }: Cloud,
+  cloud: Cloud,
   events: Events,
   key: string,
   askings: readonly Asking[],
 ): Promise<readonly string[]> => {
-  const command = (await commands.read(ledger.true, key))?.value;
+  const command = (await commands.read(cloud.ledger.true, key))?.value;
   const its = events.filter(({ metadata }) => `${metadata.sender}/${metadata.commandId}` === key);
   const ends = its.filter(({ detailType }) => ENDS.has(detailType));
   const accepted = its.filter(({ detailType }) => detailType === "CommandAccepted");
@@ -71,7 +72,7 @@ const checkOne = async (
   }
   if (askings.every(({ rejectedAs }) => rejectedAs))
     return [`${key} was accepted although it must be rejected`];
-  if (!isEnded(command) || !command.state.settled) {
+  if (!isEnded(command) || !(await isFinished(cloud, command))) {
     return [`${key} has not ended: ${command.state.status}`];
   }
   const wishes = new Set(askings.map(({ data }) => JSON.stringify(data)));

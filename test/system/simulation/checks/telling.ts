@@ -1,3 +1,4 @@
+import { isEndedByTasks } from "../../../../lib/engine/command.ts";
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 import { type Ended, endedCommands } from "./ended-commands.ts";
@@ -39,7 +40,9 @@ export const checkTelling = async (cloud: Cloud): Promise<readonly Violation[]> 
       ...otherwise.map(
         ({ data }) => `${key}: ${ledgerSays(command)}, published as ${saidOf(data)}`,
       ),
-      ...(outbox.length > 0 ? [`${key} is finished, but has unpublished events`] : []),
+      ...(outbox.length > 0 && !isEndedByTasks(command.state)
+        ? [`${key} is finished, but has unpublished events`]
+        : []),
       ...(resolution && !isResolvedSo
         ? [`${key} was resolved, but CommandResolved was not published`]
         : []),
