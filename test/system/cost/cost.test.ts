@@ -34,7 +34,7 @@ const SCENARIOS: Readonly<Record<string, readonly [scenario: Scenario, bounds: B
     {
       // Their ends are half a second beside the whole seconds of the pauses, so one of five is found a check later.
       providerRequests: 76,
-      wruPerCommand: 42.6,
+      wruPerCommand: 40.6,
       indexWruPerCommand: 4,
       listIndexWruPerCommand: 1,
       rruPerCommand: 46.4,
@@ -46,7 +46,7 @@ const SCENARIOS: Readonly<Record<string, readonly [scenario: Scenario, bounds: B
     {
       // Lists follow each other after 3 s or 4 s. With half a second more they would be 35, and ends found later.
       providerRequests: 39,
-      wruPerCommand: 12.64,
+      wruPerCommand: 10.64,
       indexWruPerCommand: 4,
       listIndexWruPerCommand: 1,
       rruPerCommand: 7.35,

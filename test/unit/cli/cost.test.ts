@@ -13,7 +13,7 @@ describe("skyhook cost", () => {
       "A month of 1,000,000 commands with a task of 120 s each; 45.7 tasks are open on average\n",
     );
     expect(stdout).toMatch(/^WRU of the due index +4,000,000 +0 +0 +\$2\.50$/m);
-    expect(stdout).toMatch(/^dollars +\$18\.76 +\$8\.06 +\$0\.92 +\$27\.74$/m);
+    expect(stdout).toMatch(/^dollars +\$17\.43 +\$8\.06 +\$0\.92 +\$26\.41$/m);
     expect(stderr).toContain("Left out: alarms");
   });
 
