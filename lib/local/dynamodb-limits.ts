@@ -1,3 +1,4 @@
+import { storedBytes } from "../platform/aws/stored-value.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import {
   type Ledger,
@@ -43,7 +44,8 @@ const dueBytes = (dueAt: number): number => textBytes("due", "due") + numberByte
 const itemBytes = (item: LedgerItem): number =>
   textBytes("pk", item.key) +
   numberBytes("version", item.version) +
-  textBytes("value", JSON.stringify(item.value)) +
+  "value".length +
+  storedBytes(item.value) +
   (item.dueAt === undefined ? 0 : dueBytes(item.dueAt)) +
   (item.expiresAt === undefined ? 0 : numberBytes("expiresAt", Math.ceil(item.expiresAt / 1_000))) +
   (item.listing === undefined ? 0 : listingBytes(item.listing));

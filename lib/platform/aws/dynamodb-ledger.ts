@@ -20,6 +20,7 @@ import {
   type DynamodbCallOptions,
   isFailedCondition,
 } from "./dynamodb-calls.ts";
+import { fromStoredValue, toStoredValue } from "./stored-value.ts";
 
 const DUE_INDEX = "due";
 
@@ -96,9 +97,7 @@ export const listingAttributes = (listing: Listing): Attributes => ({
 const toAttributes = (item: LedgerItem, shardOf: (key: string) => number): Attributes => ({
   pk: { S: item.key },
   version: { N: String(item.version) },
-  // One JSON text instead of a map keeps every JSON value exactly, at any depth and with numbers of any
-  // size. No query reads inside it.
-  value: { S: JSON.stringify(item.value) },
+  value: toStoredValue(item.value),
   ...(item.dueAt === undefined
     ? {}
     : { due: { S: duePartition(shardOf(item.key)) }, dueAt: { N: String(item.dueAt) } }),
@@ -129,9 +128,10 @@ const requiredNumberOf = (attributes: Attributes, name: string): number => {
 
 const parsedValue = (attributes: Attributes): JsonObject => {
   const key = textOf(attributes, "pk");
-  const text = textOf(attributes, "value");
+  const { value } = attributes;
+  if (value === undefined) throw new UnreadableItemError(`ledger item ${key} has no value`);
   try {
-    return JSON.parse(text);
+    return fromStoredValue(value);
   } catch {
     // The parser's message quotes the value, which may contain secrets of a request.
     throw new UnreadableItemError(`the value of ledger item ${key} is not readable JSON`);

@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import { deflateRawSync } from "node:zlib";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { expect, test } from "vitest";
 import * as z from "zod";
@@ -177,15 +178,21 @@ test("a write without a response rejects", async () => {
   });
 });
 
-test("the error of an item that is not JSON has its key and none of its content", async () => {
-  const value = { S: '{"pull_secret": hush}' };
-  const Item = { pk: { S: "command#own/c1" }, version: { N: "1" }, value };
-  const { ledger } = open({ status: 200, body: { Item } });
+test.each([
+  ["text", { S: '{"pull_secret": hush}' }],
+  ["compressed text", { B: deflateRawSync('{"pull_secret": hush}').toString("base64") }],
+  ["bytes that are not compressed", { B: Buffer.from("pull_secret").toString("base64") }],
+])(
+  "the error of an item that is not JSON (%s) has its key and none of its content",
+  async (_, value) => {
+    const Item = { pk: { S: "command#own/c1" }, version: { N: "1" }, value };
+    const { ledger } = open({ status: 200, body: { Item } });
 
-  const error = await ledger.read("command#own/c1").catch((thrown: unknown) => thrown);
+    const error = await ledger.read("command#own/c1").catch((thrown: unknown) => thrown);
 
-  expect(error).toEqual(
-    new UnreadableItemError("the value of ledger item command#own/c1 is not readable JSON"),
-  );
-  expect(inspect(error)).not.toContain("pull_secret");
-});
+    expect(error).toEqual(
+      new UnreadableItemError("the value of ledger item command#own/c1 is not readable JSON"),
+    );
+    expect(inspect(error)).not.toContain("pull_secret");
+  },
+);

@@ -6,6 +6,7 @@ import type {
   LedgerItem,
   Listing,
 } from "../../../lib/platform/ports/ledger.ts";
+import { incompressible } from "../../support/incompressible.ts";
 
 export interface OpenedLedger {
   readonly ledger: Ledger;
@@ -93,7 +94,7 @@ export const describeLedgerContract = (name: string, open: () => Promise<OpenedL
 
     test("refuses an item of more than 400 kB, and keeps the previous one", async () => {
       const ledger = await openForTest();
-      const text = "x".repeat(409_600);
+      const text = incompressible(409_600);
       await ledger.write(item("command#1", 1));
 
       await expect(ledger.write(item("command#1", 2, { value: { text } }))).rejects.toThrow(

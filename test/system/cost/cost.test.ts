@@ -21,7 +21,7 @@ const SCENARIOS: Readonly<Record<string, readonly [scenario: Scenario, bounds: B
     scenarioOf.atOnce(20),
     {
       providerRequests: 0,
-      wruPerCommand: 8,
+      wruPerCommand: 6,
       indexWruPerCommand: 2,
       listIndexWruPerCommand: 1,
       // The lane is read again after the end, which is a fifth of the price of the write that it saves.

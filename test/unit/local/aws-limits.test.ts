@@ -8,6 +8,7 @@ import { createLimitedAws, createRetryingPorts } from "../../../lib/local/limite
 import type { BusEntry } from "../../../lib/platform/ports/bus.ts";
 import type { Ledger, LedgerItem } from "../../../lib/platform/ports/ledger.ts";
 import type { CommandMessage } from "../../../lib/platform/ports/queue.ts";
+import { incompressible } from "../../support/incompressible.ts";
 import { createMemoryLedger } from "../../support/memory-ledger.ts";
 import { createSeededRandom } from "../../support/seeded-random.ts";
 import { createVirtualClock, type VirtualClock } from "../../support/virtual-clock.ts";
@@ -113,13 +114,13 @@ describe("DynamoDB", () => {
 
   test("counts a write unit for each kB of the larger item, and a read unit for each 4 kB", async () => {
     const ledger = ledgerWith({ writeUnits: 12, readUnits: 6 });
-    const value = { text: "x".repeat(4_000) };
+    const value = { text: incompressible(3_900) };
     await ledger.write(item("a", { value }));
     await ledger.write(item("a", { version: 2 }));
     // 4 units, 4 units of the replaced item, and then 1 each.
     expect(await untilThrottled((n) => ledger.write(item("a", { version: n + 2 })))).toBe(4);
 
-    await ledger.write(item("b", { value: { text: "x".repeat(8_500) } }));
+    await ledger.write(item("b", { value: { text: incompressible(8_500) } }));
     expect(await untilThrottled(() => ledger.read("b"))).toBe(2);
   });
 
@@ -130,7 +131,7 @@ describe("DynamoDB", () => {
       createMemoryLedger(),
       (units) => used.push(units),
     );
-    const value = { text: "x".repeat(4_500) };
+    const value = { text: incompressible(4_500) };
     await ledger.write(item("a", { dueAt: 1, value }));
     await ledger.write(item("a", { dueAt: 2, value }));
     await ledger.write(item("a", { version: 2, dueAt: 2, value }));
@@ -149,7 +150,7 @@ describe("DynamoDB", () => {
 
   test("passes an item that is larger than the limit, and makes later calls wait for it", async () => {
     const ledger = ledgerWith({ writeUnits: 2 });
-    await ledger.write(item("a", { value: { text: "x".repeat(5_000) } }));
+    await ledger.write(item("a", { value: { text: incompressible(5_000) } }));
     await clock.advance(1_000);
     await expect(ledger.write(item("a", { version: 2 }))).rejects.toThrow("item writes");
     await clock.advance(1_000);
