@@ -61,6 +61,11 @@ const atOnce = (commands: number): Scenario => ({
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "at-once": atOnce(200),
+  "at-once-1000": {
+    text: `1000 commands update-policy that begin at one instant; rate limit ${ACCOUNT_LIMIT}/s`,
+    operation: "update-policy",
+    ...{ taskMs: 0, everyMs: 0, commands: 1_000 },
+  },
   "task-alone": alone(180, 60),
   "task-alone-2h": alone(10, 2 * 60 * 60),
   "tasks-steady-100": {
