@@ -49,7 +49,7 @@ export type EndedTaskState = Extract<Task["state"], { told: boolean }>;
 /** The shortest background work takes seconds; an earlier check would find nothing. */
 export const FIRST_CHECK_MS = 2_000;
 
-/** A task keeps its due time until its command has its end, so that its entry in the due index never moves. */
+/** A task keeps its due time until the events of its end are published, so that its entry in the due index never moves. */
 const dueAt = ({ state, lookAt }: Task): number | undefined =>
   state.status === "abandoned" || ("told" in state && state.told) ? undefined : lookAt;
 
