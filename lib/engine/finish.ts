@@ -68,14 +68,20 @@ export const finishCommand = async (deps: CommandDeps, stored: Stored<Command>):
  */
 export const finishByTask = async (
   deps: CommandDeps,
-  { value: command }: Stored<Command>,
+  stored: Stored<Command>,
   taskEvents: readonly BusEntry[],
 ): Promise<void> => {
-  await handOver(deps, command.lane, commandKey(command));
+  const { value: command } = stored;
+  const key = commandKey(command);
+  await handOver(deps, command.lane, key);
   const events = [...taskEvents, ...unpublishedEvents(command)];
   const published = await publish(deps, events);
   if (published.size < events.length)
     throw new Error("the bus did not take every event of the task's end");
+  // An earlier version wrote the end, and the store would keep it for ever.
+  if (stored.expiresAt !== undefined) return;
+  const change = (current: Command): Command => finalize(markPublished(current, published));
+  await commands.update(deps.ledger, key, change, stored);
 };
 
 /** The ports that ending a command needs. */

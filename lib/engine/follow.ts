@@ -81,7 +81,10 @@ const endByTasks = (command: Command, now: number): Command => {
 /** Leaves out created resources that do not fit a record: they can be read at the provider. */
 const fitting = ({ state }: Command, { createdResources, ...end }: TaskEnd): TaskEnd => {
   const followed = state.status === "following" ? state.tasks : [];
-  const known = followed.map((task) => task.end?.createdResources ?? {});
+  const known = followed.flatMap((task) => {
+    const resources = task.end?.createdResources;
+    return resources ? [resources] : [];
+  });
   return createdResources && isSmall([...known, createdResources])
     ? { ...end, createdResources }
     : end;

@@ -50,8 +50,7 @@ export type EndedTaskState = Extract<Task["state"], { told: boolean }>;
 export const FIRST_CHECK_MS = 2_000;
 
 /** A task keeps its due time until the events of its end are published, so that its entry in the due index never moves. */
-const dueAt = ({ state, lookAt }: Task): number | undefined =>
-  state.status === "abandoned" || ("told" in state && state.told) ? undefined : lookAt;
+const dueAt = (task: Task): number | undefined => (isDone(task) ? undefined : task.lookAt);
 
 export const tasks = recordKind({
   kind: "task",
@@ -93,10 +92,13 @@ export const markShared = (task: Task): Task =>
 export const endTask = (task: Task, end: TaskEnd, now: number): Task =>
   task.state.status === "open" ? { ...task, state: { ...end, endedAt: now, told: false } } : task;
 
-export const markReported = (task: Task): Task =>
-  "told" in task.state && !task.state.told
-    ? { ...task, state: { ...task.state, told: true } }
-    : task;
+/** Whether nothing is left to do for the task: its end is published, or it was abandoned. */
+export const isDone = ({ state }: Task): boolean =>
+  state.status === "abandoned" || ("told" in state && state.told);
+
+/** Records an end as it is published, unless nothing is left to do. */
+export const recordEnd = (task: Task, state: EndedTaskState): Task =>
+  isDone(task) ? task : { ...task, state };
 
 export const abandonTask = (task: Task, now: number): Task =>
   task.state.status === "open" ? { ...task, state: { status: "abandoned", endedAt: now } } : task;

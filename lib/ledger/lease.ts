@@ -5,6 +5,7 @@ import { recordKind, type Stored } from "./record.ts";
 
 const leaseSchema = z.object({
   by: z.string(),
+  /** Epoch ms; 0: released. */
   until: z.int(),
   /** What the last runner leaves to the next one; its format is the job's. */
   note: z.record(z.string(), z.int()).optional(),
@@ -129,8 +130,11 @@ export const isLeaseHeld = async (
   name: string,
 ): Promise<boolean> => ((await leases.read(ledger, name))?.value.until ?? 0) > clock.now();
 
-/** Ends any lease. Only for a ledger that no live process uses. */
+/** Ends any lease, as if its time were over. Only for a ledger that no live process uses. */
 export const breakLease = async (ledger: Ledger, name: string): Promise<void> => {
   const found = await leases.read(ledger, name);
-  if (found) await leases.write(ledger, name, found, { ...found.value, until: 0 });
+  if (!found) return;
+  // 0 would say that its runner has released it.
+  const until = Math.min(found.value.until, 1);
+  await leases.write(ledger, name, found, { ...found.value, until });
 };

@@ -12,6 +12,8 @@ export interface Stored<T> {
   readonly version: number;
   /** The time of its entry in the due index, epoch ms. */
   readonly dueAt?: number | undefined;
+  /** When the store may delete it, epoch ms; absent: never. */
+  readonly expiresAt?: number | undefined;
   readonly value: T;
 }
 
@@ -94,8 +96,8 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
   const read = async (ledger: Ledger, key: string): Promise<Stored<T> | undefined> => {
     const item = await ledger.read(itemKey(key));
     if (!item) return undefined;
-    const { version, dueAt } = item;
-    return { version, dueAt, value: fromItem(item) };
+    const { version, dueAt, expiresAt } = item;
+    return { version, dueAt, expiresAt, value: fromItem(item) };
   };
 
   /** The time of the item's entry in the due index after a write of `value`. */
@@ -115,16 +117,17 @@ export const recordKind = <S extends z.ZodType>(rules: RecordRules<S>) => {
   ): Promise<Stored<T> | undefined> => {
     const version = (previous?.version ?? 0) + 1;
     const dueAt = entryOf(value, previous?.dueAt);
+    const expiresAt = rules.expiresAt?.(value);
     const written = await ledger.write({
       key: itemKey(key),
       version,
       dueAt,
-      expiresAt: rules.expiresAt?.(value),
+      expiresAt,
       listing: listing(key, value),
       // A copy in the form that the store keeps: without absent fields.
       value: JSON.parse(JSON.stringify(rules.storedForm?.toStored(value) ?? value)),
     });
-    return written === "written" ? { version, dueAt, value } : undefined;
+    return written === "written" ? { version, dueAt, expiresAt, value } : undefined;
   };
 
   const change = async (

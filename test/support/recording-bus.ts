@@ -51,8 +51,10 @@ const DURABLE_STATUS: Record<string, string> = {
 };
 
 /** The recorded status of a task. The success of an only task may be in its command alone. */
-const statusOfTask = (task: JsonObject | undefined, command: JsonObject | undefined) =>
-  task?.status === "open" && command?.status === "succeeded" ? "finished" : task?.status;
+const statusOfTask = (task: JsonObject | undefined, command: JsonObject | undefined) => {
+  const isOnly = Array.isArray(command?.tasks) && command.tasks.length === 1;
+  return isOnly && command?.status === "succeeded" ? "finished" : task?.status;
+};
 
 /** Checks that the ledger has the state that the event reports. @returns the problem, or undefined */
 const liesAbout = async (
@@ -132,7 +134,7 @@ export const createRecordingBus = (ledger: Ledger, sender: string): RecordingBus
     const lie = await liesAbout(ledger, sender, event);
     if (lie !== undefined) broken.push(`${entry.detailType} reports ${lie}`);
     // Events with the same id report the same fact and must be equal.
-    const text = JSON.stringify([entry.detailType, data]);
+    const text = JSON.stringify([entry.detailType, metadata.time, data]);
     if ((texts.get(event.id) ?? text) !== text) broken.push(`${event.id} has two contents`);
     texts.set(event.id, text);
     taken.push(event);

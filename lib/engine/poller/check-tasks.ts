@@ -32,7 +32,7 @@ import {
   tasksOf,
 } from "./poller-memory.ts";
 import { readTasks, type TaskReport, type TaskReports } from "./read-tasks.ts";
-import { depsOfTask, publishKnownEnd, publishTaskEnd, recordAndPublishEnd } from "./task-end.ts";
+import { depsOfTask, publishTaskEnd, recordAndPublishEnd } from "./task-end.ts";
 
 /** Number of tasks that are read, or recorded as ended, at the same time. */
 const MAX_AT_ONCE = 32;
@@ -68,16 +68,17 @@ const expireOverdue = async (deps: CommandDeps, task: Task): Promise<boolean> =>
 const abandonOverdue = async (deps: CommandDeps, known: Stored<Task>): Promise<Stored<Task>> => {
   const { value: task } = known;
   if (!(await expireOverdue(deps, task))) return known;
-  const ended = await publishKnownEnd(deps, known);
-  if (ended) return ended;
+  const newest = await tasks.read(deps.ledger, taskKey(task));
+  const ended = newest && (await publishTaskEnd(deps, newest));
+  if (ended && ended.value.state.status !== "open") return ended;
   const change = (current: Task): Task => abandonTask(current, deps.clock.now());
   return tasks.update(deps.ledger, taskKey(task), change, known);
 };
 
-/** Publishes the end of a task. While the bus does not take it, the command still ends at its deadline. */
-const publishEnd = async (deps: CommandDeps, stored: Stored<Task>): Promise<void> => {
+/** Publishes the end of a task, if any. While the bus does not take it, the command still ends at its deadline. */
+const publishEnd = async (deps: CommandDeps, stored: Stored<Task>): Promise<Stored<Task>> => {
   try {
-    await publishTaskEnd(deps, stored);
+    return await publishTaskEnd(deps, stored);
   } catch (error) {
     await expireOverdue(deps, stored.value);
     throw error;
@@ -163,7 +164,8 @@ export interface AccountCheck {
 }
 
 /**
- * Handles the item of a due task. Publishes the end of one that ended before.
+ * Handles the item of a due task. Publishes the end of one that ended before: if a process died after it had recorded that
+ * in the command alone, the item is still open.
  * @returns the task, if it is open
  */
 const takeItem = async (
@@ -175,12 +177,14 @@ const takeItem = async (
   let own = deps;
   try {
     const stored = await tasks.read(deps.ledger, splitKey(entry.key)[1]);
-    if (stored?.value.state.status === "open") return openTask(entry, stored);
+    if (stored?.value.state.status === "open" && !memory.mayHideEnds)
+      return openTask(entry, stored);
     if (stored) {
       own = depsOfTask(deps, stored.value);
       const { state } = stored.value;
       if ("told" in state && !state.told) memory.unpublishedSince.set(entry.key, state.endedAt);
-      await publishEnd(own, stored);
+      const published = await publishEnd(own, stored);
+      if (published.value.state.status === "open") return openTask(entry, published);
     }
     markHandled(memory, entry);
   } catch (error) {

@@ -258,10 +258,11 @@ export const pollDue = async (
   const leaseName = pollerLease(memory.shard);
   const found = await readLease(deps.ledger, leaseName);
   const now = deps.clock.now();
-  const { by, note } = found?.value ?? {};
+  const { by, note, until = 0 } = found?.value ?? {};
   const wakeAt = promisedWake(note, memory, now);
-  if (found && found.value.until > now) return leaveToHolder(deps, memory, wakeAt);
-  beginRun(memory, now, by === memory.runner ? undefined : (note ?? {}));
+  if (until > now) return leaveToHolder(deps, memory, wakeAt);
+  const left = by === memory.runner ? undefined : (note ?? {});
+  beginRun(memory, now, { left, hasDied: until > 0 });
   await queryDue(deps, memory);
   const oldest = oldestDueAt(memory);
   const next = nextReadyAt(memory);

@@ -31,6 +31,11 @@ export interface PollerMemory {
   readonly notBefore: Map<string, number>;
   /** Due times of the entries that this run has handled. The due index may still show them. */
   readonly handled: Map<string, number>;
+  /**
+   * Whether the end of an open task may be in its command alone, because a run died. Then an item is read with its
+   * command, which is a read unit more.
+   */
+  mayHideEnds: boolean;
   /** Whether something was handled since the last query. */
   hasNews: boolean;
   /** Instant of the last query, epoch ms. */
@@ -64,6 +69,7 @@ export const createPollerMemory = (runner: string, shard = 0): PollerMemory => (
   accounts: new Map(),
   notBefore: new Map(),
   handled: new Map(),
+  mayHideEnds: false,
   hasNews: false,
   queriedAt: 0,
   completeAt: 0,
@@ -80,18 +86,23 @@ export const forgetEntries = (memory: PollerMemory): void => {
   memory.notBefore.clear();
 };
 
-/** @param left the note of another process that ran last; undefined: this process ran last */
+/**
+ * @param left the note of another process that ran last; undefined: this process ran last
+ * @param hasDied whether the last run ended without a release of its lease
+ */
 export const beginRun = (
   memory: PollerMemory,
   now: number,
-  left: PollerMemory["left"] | undefined,
+  { left, hasDied }: { readonly left: PollerMemory["left"] | undefined; readonly hasDied: boolean },
 ): void => {
   memory.handled.clear();
   memory.unpublishedSince.clear();
   if (left) {
     forgetEntries(memory);
     memory.left = left;
+    memory.mayHideEnds = false;
   }
+  if (hasDied) memory.mayHideEnds = true;
   for (const account of memory.accounts.values()) account.nextCheckAt = undefined;
   if (now < memory.listsUntil) return;
   memory.listsUntil = now + LISTS_MS;

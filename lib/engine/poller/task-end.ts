@@ -1,5 +1,5 @@
 import { commandedOperation } from "../../contract/operations.ts";
-import { clipped, eventOf, listedProblems } from "../../events/event.ts";
+import { clipped, eventOf, listedProblems, publishNow } from "../../events/event.ts";
 import type { Stored } from "../../ledger/record.ts";
 import type { Ledger } from "../../platform/ports/ledger.ts";
 import { type Command, commands, isEnded } from "../command.ts";
@@ -11,7 +11,8 @@ import {
   type EndedTaskState,
   endTask,
   isBeside,
-  markReported,
+  isDone,
+  recordEnd,
   type Task,
   type TaskEnd,
   taskKey,
@@ -95,19 +96,30 @@ export const taskEvent = (task: Task, state: EndedTaskState, command: Command) =
   });
 };
 
+const isOnlyTask = ({ state }: Command): boolean => "tasks" in state && state.tasks.length === 1;
+
 /**
- * The end of a task that its command knows although the task's item does not. The command's end is the only record of the
- * end of an only task until the events of both are published.
+ * The end of an only task in the end of its command, which may be the only record of it until the events of both are
+ * published.
  */
-export const endInCommand = ({ state }: Command, taskId: string): EndedTaskState | undefined => {
-  if (!("endedAt" in state)) return undefined;
+export const endInCommand = (command: Command, taskId: string): EndedTaskState | undefined => {
+  const { state } = command;
+  if (!("endedAt" in state) || !isOnlyTask(command)) return undefined;
   const end = state.tasks.find(({ id }) => id === taskId)?.end;
   if (!end) return undefined;
   const { kind: status, ...rest } = end;
   return { status, ...rest, endedAt: state.endedAt, told: false };
 };
 
-const isOnlyTask = ({ state }: Command): boolean => "tasks" in state && state.tasks.length === 1;
+/** The end to publish; undefined: the task is open. If two processes have seen two ends, that of the command counts. */
+const endToPublish = (
+  { id, state }: Task,
+  command: Command | undefined,
+): EndedTaskState | undefined => {
+  const own = "told" in state ? state : undefined;
+  const inCommand = command && endInCommand(command, id);
+  return own && (!inCommand || inCommand.status === own.status) ? own : inCommand;
+};
 
 /** The end of a task as its command records it. */
 const endOf = ({ status: kind, message, createdResources }: TaskEnd) => ({
@@ -117,75 +129,62 @@ const endOf = ({ status: kind, message, createdResources }: TaskEnd) => ({
 });
 
 /**
- * Hands a task's recorded end to the command, and publishes it. Each step may be repeated; the task stays due
- * until all are done.
+ * Hands the end of a task to its command, and publishes both as far as they are due. Repeatable.
+ * @returns the end as it was published
+ */
+const publishInOrder = async (
+  deps: CommandDeps,
+  command: Stored<Command>,
+  task: Task,
+  state: EndedTaskState,
+): Promise<EndedTaskState> => {
+  const its = depsFor(deps, command.value);
+  // Of several tasks each event is published before the command may end, because another task may end it.
+  const isOnly = isOnlyTask(command.value);
+  if (!isOnly) await publishNow(its, taskEvent(task, state, command.value));
+  const ended = endInCommand(command.value, task.id)
+    ? command
+    : await recordEndInCommand(its, command, task.id, endOf(state));
+  // The event of an only task leaves with that of its command, and another process may have recorded another end.
+  const final = endToPublish(task, ended.value) ?? state;
+  await publishWithCommand(its, ended, isOnly ? [taskEvent(task, final, ended.value)] : []);
+  return final;
+};
+
+/**
+ * Publishes the end of a task that the task's item has, or its command alone, and hands it to the command. Each step may
+ * be repeated; the task stays due until all are done.
+ * @param stored the item as it is now
  * @param known its command as it was read a moment ago; default: it is read
- * @throws Error when the event was not published
+ * @returns the task as it is recorded then, which is still open if it has no end
+ * @throws Error when an event was not published; the item has the end then, so that the task is not checked again
  */
 export const publishTaskEnd = async (
   deps: CommandDeps,
   stored: Stored<Task>,
   known?: Stored<Command>,
-): Promise<void> => {
-  const { value: task } = stored;
-  const { state } = task;
-  if (!("told" in state) || state.told) return;
-  const command = known ?? (await commands.read(deps.ledger, task.command));
-  // A cancelled follow-task publishes nothing more.
-  if (command && command.value.state.status !== "cancelled") {
-    const its = depsFor(deps, command.value);
-    const events = [taskEvent(task, state, command.value)];
-    // The event of an only task leaves with that of its command. Of several tasks each is published before the command
-    // may end, because another one may end it.
-    const isOnly = isOnlyTask(command.value);
-    if (!isOnly) await publishWithCommand(its, command, events);
-    const ended = await recordEndInCommand(its, command, task.id, endOf(state));
-    await publishWithCommand(its, ended, isOnly ? events : []);
-  }
-  await tasks.update(deps.ledger, taskKey(task), markReported, stored);
-};
-
-/**
- * Publishes the end of a task that only its command has recorded, then records it in the task too.
- * @throws Error when an event was not published; the task has its end then, so that it is not checked again
- */
-const publishEndInCommand = async (
-  deps: CommandDeps,
-  known: Stored<Task>,
-  command: Stored<Command>,
-  state: EndedTaskState,
 ): Promise<Stored<Task>> => {
-  const { value: task } = known;
-  const record = (change: (ended: Task) => Task): Promise<Stored<Task>> =>
-    tasks.update(
-      deps.ledger,
-      taskKey(task),
-      (current) => change(endTask(current, state, state.endedAt)),
-      known,
-    );
+  const { value: task } = stored;
+  if (isDone(task)) return stored;
+  const command = known ?? (await commands.read(deps.ledger, task.command));
+  const state = endToPublish(task, command?.value);
+  if (!state) return stored;
+  const record = (end: EndedTaskState): Promise<Stored<Task>> =>
+    tasks.update(deps.ledger, taskKey(task), (current) => recordEnd(current, end), stored);
+  // A cancelled follow-task publishes nothing more.
+  const isSilent = !command || command.value.state.status === "cancelled";
   try {
-    const event = taskEvent(task, state, command.value);
-    await publishWithCommand(depsFor(deps, command.value), command, [event]);
+    const published = isSilent ? state : await publishInOrder(deps, command, task, state);
+    return await record({ ...published, told: true });
   } catch (error) {
-    await record((ended) => ended);
+    if (task.state.status === "open") await record(state);
     throw error;
   }
-  return record(markReported);
-};
-
-/** Publishes the end of an open task if its command has it. @returns the ended task; undefined: it has none */
-export const publishKnownEnd = async (
-  deps: CommandDeps,
-  known: Stored<Task>,
-): Promise<Stored<Task> | undefined> => {
-  const command = await commands.read(deps.ledger, known.value.command);
-  const state = command && endInCommand(command.value, known.value.id);
-  return state && publishEndInCommand(deps, known, command, state);
 };
 
 /**
- * Records in a command the success of its only task, which ends it.
- * @returns the command; undefined when the task has another end, or has to be recorded first
+ * Records in a command the success of its only task, which ends it, or finds the end that it has.
+ * @returns the command; undefined when it has no end of the task, which has to be recorded in the task's item first
  */
 const endWithOnlyTask = async (
   deps: CommandDeps,
@@ -194,12 +193,10 @@ const endWithOnlyTask = async (
   end: TaskEnd,
 ): Promise<Stored<Command> | undefined> => {
   const { value } = command;
-  if (endInCommand(value, taskId)) return command;
   // The text of a failure depends on the newest state of the task's item.
-  const isRecordedFirst = !isOnlyTask(value) || end.status !== "finished" || isEnded(value);
-  return isRecordedFirst
-    ? undefined
-    : recordEndInCommand(depsFor(deps, value), command, taskId, endOf(end));
+  if (!isOnlyTask(value) || !(end.status === "finished" || isEnded(value))) return undefined;
+  const ended = await recordEndInCommand(depsFor(deps, value), command, taskId, endOf(end));
+  return endInCommand(ended.value, taskId) && ended;
 };
 
 /** Records that a task has ended, then publishes its end. @returns the ended task */
@@ -211,8 +208,12 @@ export const recordAndPublishEnd = async (
   const { value: task } = known;
   const command = await commands.read(deps.ledger, task.command);
   const ended = command && (await endWithOnlyTask(deps, command, task.id, end));
-  const state = ended && endInCommand(ended.value, task.id);
-  if (ended && state) return publishEndInCommand(deps, known, ended, state);
+  if (ended) {
+    // If another process was faster, the item may be newer than the remembered one.
+    const isOwn = ended.version === command.version + 1;
+    const current = isOwn ? known : await tasks.read(deps.ledger, taskKey(task));
+    return publishTaskEnd(deps, current ?? known, ended);
+  }
   const { message: given, ...rest } = end;
   const isProviderText = end.status === "failed" && given !== undefined;
   const shown = isProviderText ? await shownText(deps, task, given) : given;
@@ -223,6 +224,5 @@ export const recordAndPublishEnd = async (
     return endTask(current, shownEnd, deps.clock.now());
   };
   const stored = await tasks.update(deps.ledger, taskKey(task), change, known);
-  await publishTaskEnd(deps, stored, ended ?? command);
-  return stored;
+  return publishTaskEnd(deps, stored, command);
 };

@@ -19,7 +19,8 @@ const STEPS: Readonly<Record<string, (task: Task, now: number) => Task>> = {
   finish: (task, now) => machine.endTask(task, { status: "finished" }, now),
   fail: (task, now) => machine.endTask(task, { status: "failed", message: "no" }, now),
   lose: (task, now) => machine.endTask(task, { status: "unknown" }, now),
-  tell: machine.markReported,
+  tell: (task) =>
+    "told" in task.state ? machine.recordEnd(task, { ...task.state, told: true }) : task,
   abandon: machine.abandonTask,
   miss: (task, now) => machine.markMissing(task, now),
   meet: machine.markFound,

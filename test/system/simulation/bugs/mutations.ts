@@ -58,8 +58,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a conflict is taken for a write",
     file: "ledger/record.ts",
-    find: 'return written === "written" ? { version, dueAt, value } : undefined;',
-    replace: "return { version, dueAt, value };",
+    find: 'return written === "written" ? { version, dueAt, expiresAt, value } : undefined;',
+    replace: "return { version, dueAt, expiresAt, value };",
     invariant: 3,
   },
   {
@@ -337,28 +337,28 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "const isFinished = command.state.settled;",
   },
   {
-    name: "the end of a task is taken anew although its command has one",
+    name: "a process that was slower publishes another end of a task than the command has",
     file: "engine/poller/task-end.ts",
-    find: "if (endInCommand(value, taskId)) return command;",
-    replace: "",
+    find: "const current = isOwn ? known : await tasks.read(deps.ledger, taskKey(task));",
+    replace: "const current = isOwn ? known : known;",
   },
   {
     name: "a task is done although its events were refused",
     file: "engine/poller/task-end.ts",
-    find: "    await record((ended) => ended);\n    throw error;\n",
-    replace: "    if (!error) throw error;\n",
+    find: 'if (task.state.status === "open") await record(state);\n    throw error;',
+    replace: "return record({ ...state, told: error !== undefined });",
   },
   {
     name: "an end that only the command has is given up at the deadline",
     file: "engine/poller/check-tasks.ts",
-    find: "const ended = await publishKnownEnd(deps, known);",
+    find: "const ended = newest && (await publishTaskEnd(deps, newest));",
     replace: "const ended = undefined as Stored<Task> | undefined;",
   },
   {
     name: "a command that its only task ends keeps its lane",
     file: "engine/finish.ts",
-    find: "  await handOver(deps, command.lane, commandKey(command));\n",
-    replace: "",
+    find: "  await handOver(deps, command.lane, key);\n  const events",
+    replace: "  const events",
   },
   {
     name: "another request with the same operation counts as a repeat",
