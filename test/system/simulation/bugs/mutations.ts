@@ -355,6 +355,12 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "const ended = undefined as Stored<Task> | undefined;",
   },
   {
+    name: "the end that a process recorded before it died waits for the provider",
+    file: "engine/poller/poller-memory.ts",
+    find: "if (hasDied) memory.mayHideEnds = true;",
+    replace: "",
+  },
+  {
     name: "a command that its only task ends keeps its lane",
     file: "engine/finish.ts",
     find: "  await handOver(deps, command.lane, key);\n  const events",
