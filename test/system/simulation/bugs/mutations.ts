@@ -337,28 +337,10 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "const isFinished = command.state.settled;",
   },
   {
-    name: "a process that was slower publishes another end of a task than the command has",
-    file: "engine/poller/task-end.ts",
-    find: "const current = isOwn ? known : await tasks.read(deps.ledger, taskKey(task));",
-    replace: "const current = isOwn ? known : known;",
-  },
-  {
     name: "a task is done although its events were refused",
     file: "engine/poller/task-end.ts",
     find: 'if (task.state.status === "open") await record(state);\n    throw error;',
     replace: "return record({ ...state, told: error !== undefined });",
-  },
-  {
-    name: "an end that only the command has is given up at the deadline",
-    file: "engine/poller/check-tasks.ts",
-    find: "const ended = newest && (await publishTaskEnd(deps, newest));",
-    replace: "const ended = undefined as Stored<Task> | undefined;",
-  },
-  {
-    name: "the end that a process recorded before it died waits for the provider",
-    file: "engine/poller/poller-memory.ts",
-    find: "if (hasDied) memory.mayHideEnds = true;",
-    replace: "",
   },
   {
     name: "a command that its only task ends keeps its lane",
