@@ -110,17 +110,24 @@ export const readTask = async (
   return undefined;
 };
 
-/** Records in a command how one of its tasks ended. The last task ends the command. Repeatable. */
-export const recordEndInCommand = (
+/**
+ * Records in a command how one of its tasks ended. The last task ends the command. Repeatable.
+ * @returns the command, and whether it had not ended before
+ */
+export const recordEndInCommand = async (
   deps: CommandDeps,
   known: Stored<Command>,
   taskId: string,
   end: TaskEnd,
-): Promise<Stored<Command>> => {
+): Promise<{ readonly command: Stored<Command>; readonly isNews: boolean }> => {
   const now = deps.clock.now();
-  const change = (current: Command): Command =>
-    endByTasks(recordTaskEnd(current, taskId, fitting(current, end)), now);
-  return changeCommand(deps, commandKey(known.value), change, known);
+  let isNews = false;
+  const change = (current: Command): Command => {
+    isNews = !isEnded(current);
+    return endByTasks(recordTaskEnd(current, taskId, fitting(current, end)), now);
+  };
+  const command = await changeCommand(deps, commandKey(known.value), change, known);
+  return { command, isNews };
 };
 
 /**

@@ -68,9 +68,8 @@ const expireOverdue = async (deps: CommandDeps, task: Task): Promise<boolean> =>
 const abandonOverdue = async (deps: CommandDeps, known: Stored<Task>): Promise<Stored<Task>> => {
   const { value: task } = known;
   if (!(await expireOverdue(deps, task))) return known;
-  const newest = await tasks.read(deps.ledger, taskKey(task));
-  const ended = newest && (await publishTaskEnd(deps, newest));
-  if (ended && ended.value.state.status !== "open") return ended;
+  const ended = await publishTaskEnd(deps, known);
+  if (ended.value.state.status !== "open") return ended;
   const change = (current: Task): Task => abandonTask(current, deps.clock.now());
   return tasks.update(deps.ledger, taskKey(task), change, known);
 };

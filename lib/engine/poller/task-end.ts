@@ -144,7 +144,7 @@ const publishInOrder = async (
   if (!isOnly) await publishNow(its, taskEvent(task, state, command.value));
   const ended = endInCommand(command.value, task.id)
     ? command
-    : await recordEndInCommand(its, command, task.id, endOf(state));
+    : (await recordEndInCommand(its, command, task.id, endOf(state))).command;
   // The event of an only task leaves with that of its command, and another process may have recorded another end.
   const final = endToPublish(task, ended.value) ?? state;
   await publishWithCommand(its, ended, isOnly ? [taskEvent(task, final, ended.value)] : []);
@@ -154,8 +154,8 @@ const publishInOrder = async (
 /**
  * Publishes the end of a task that the task's item has, or its command alone, and hands it to the command. Each step may
  * be repeated; the task stays due until all are done.
- * @param stored the item as it is now
  * @param known its command as it was read a moment ago; default: it is read
+ * @param isOwnEnd whether the caller has just recorded the end in the command
  * @returns the task as it is recorded then, which is still open if it has no end
  * @throws Error when an event was not published; the item has the end then, so that the task is not checked again
  */
@@ -163,12 +163,19 @@ export const publishTaskEnd = async (
   deps: CommandDeps,
   stored: Stored<Task>,
   known?: Stored<Command>,
+  isOwnEnd = false,
 ): Promise<Stored<Task>> => {
   const { value: task } = stored;
   if (isDone(task)) return stored;
   const command = known ?? (await commands.read(deps.ledger, task.command));
   const state = endToPublish(task, command?.value);
   if (!state) return stored;
+  if (task.state.status === "open" && !isOwnEnd) {
+    // Another process may have recorded the end in the item first, with another time, and then in the command.
+    const newest = await tasks.read(deps.ledger, taskKey(task));
+    if (newest && newest.value.state.status !== "open")
+      return publishTaskEnd(deps, newest, command);
+  }
   const record = (end: EndedTaskState): Promise<Stored<Task>> =>
     tasks.update(deps.ledger, taskKey(task), (current) => recordEnd(current, end), stored);
   // A cancelled follow-task publishes nothing more.
@@ -184,19 +191,19 @@ export const publishTaskEnd = async (
 
 /**
  * Records in a command the success of its only task, which ends it, or finds the end that it has.
- * @returns the command; undefined when it has no end of the task, which has to be recorded in the task's item first
+ * @returns undefined when it has no end of the task, which has to be recorded in the task's item first
  */
 const endWithOnlyTask = async (
   deps: CommandDeps,
   command: Stored<Command>,
   taskId: string,
   end: TaskEnd,
-): Promise<Stored<Command> | undefined> => {
+): Promise<Awaited<ReturnType<typeof recordEndInCommand>> | undefined> => {
   const { value } = command;
   // The text of a failure depends on the newest state of the task's item.
   if (!isOnlyTask(value) || !(end.status === "finished" || isEnded(value))) return undefined;
   const ended = await recordEndInCommand(depsFor(deps, value), command, taskId, endOf(end));
-  return endInCommand(ended.value, taskId) && ended;
+  return endInCommand(ended.command.value, taskId) && ended;
 };
 
 /** Records that a task has ended, then publishes its end. @returns the ended task */
@@ -208,12 +215,7 @@ export const recordAndPublishEnd = async (
   const { value: task } = known;
   const command = await commands.read(deps.ledger, task.command);
   const ended = command && (await endWithOnlyTask(deps, command, task.id, end));
-  if (ended) {
-    // If another process was faster, the item may be newer than the remembered one.
-    const isOwn = ended.version === command.version + 1;
-    const current = isOwn ? known : await tasks.read(deps.ledger, taskKey(task));
-    return publishTaskEnd(deps, current ?? known, ended);
-  }
+  if (ended) return publishTaskEnd(deps, known, ended.command, ended.isNews);
   const { message: given, ...rest } = end;
   const isProviderText = end.status === "failed" && given !== undefined;
   const shown = isProviderText ? await shownText(deps, task, given) : given;

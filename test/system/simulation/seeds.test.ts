@@ -9,8 +9,11 @@ const HARD_SEEDS = [
   180003654, 180016819, 1315788595, 1557984112, 2066493952,
 ];
 
-/** Seeds that found a bug before it landed: at a deadline of one of two commands that wait for a task. */
-const EARLY_SEEDS = [120003752];
+/**
+ * Seeds that found a bug before it landed: at a deadline of one of two commands that wait for a task, and in slow
+ * processes that published an end again with another time.
+ */
+const EARLY_SEEDS = [120003752, 210008113, 230006750];
 
 /** Seeds in which a check once failed healthy code. */
 const FALSE_ALARMS = [

@@ -4,7 +4,7 @@ import { commands } from "../../../../lib/engine/command.ts";
 import { recordEndInCommand } from "../../../../lib/engine/follow.ts";
 import { pollDue } from "../../../../lib/engine/poller/poll.ts";
 import { createPollerMemory } from "../../../../lib/engine/poller/poller-memory.ts";
-import { recordAndPublishEnd } from "../../../../lib/engine/poller/task-end.ts";
+import { publishTaskEnd, recordAndPublishEnd } from "../../../../lib/engine/poller/task-end.ts";
 import { tasks } from "../../../../lib/engine/task.ts";
 import { createFaults } from "../../../support/faults.ts";
 import { createGate } from "../../../support/gate.ts";
@@ -208,6 +208,27 @@ describe("a process that was suspended with the end of a task at hand", () => {
     const { world, before } = await suspendedAt(ids, answer);
 
     expect(before.at(-1)).toMatch(/^Command(?:Succeeded|Failed)$/);
+    expect(world.publishedTypes()).toEqual(before);
+  });
+
+  test("publishes nothing again after it had read an open task, and then its command with a failure", async () => {
+    const gate = createGate();
+    const provider = scriptProvider({
+      "PATCH ": () => json(200, { tasks: ["t1"] }),
+      [READ]: FAILED,
+    });
+    const world = await createWorld({ provider: () => provider, around: gate.around });
+    await world.handle(updateContainer("c1"));
+    const task = (await tasks.read(world.ledger, "local/t1"))!;
+    const slow = gate.hold("ledger.read command#own/c1");
+    const published = publishTaskEnd(world.newInvocation().deps, task);
+    await slow.reached;
+    await world.untilQuiet();
+    const before = world.publishedTypes();
+    slow.open();
+    await published;
+
+    expect(before).toEqual(["CommandAccepted", "TaskFailed", "CommandFailed"]);
     expect(world.publishedTypes()).toEqual(before);
   });
 
