@@ -1,4 +1,5 @@
 import { commands, isEnded } from "../../../../lib/engine/command.ts";
+import { fingerprintOf } from "../../../../lib/engine/fingerprint.ts";
 import type { Violation } from "../cloud/chronicle.ts";
 import type { Cloud } from "../cloud/cloud.ts";
 import { type Asking, askingsOf, type Input, keyOf } from "../plan/deeds.ts";
@@ -75,7 +76,8 @@ const checkOne = async (
   if (!isEnded(command) || !(await isFinished(cloud, command))) {
     return [`${key} has not ended: ${command.state.status}`];
   }
-  const wishes = new Set(askings.map(({ data }) => JSON.stringify(data)));
+  // Two texts with other orders of fields are one payload.
+  const wishes = new Set(askings.map(({ data }) => fingerprintOf(data, "payload")));
   return [
     ...wrong,
     ...(idsOf(rejections).length < wishes.size - 1
