@@ -5,13 +5,17 @@ import { recordKind, type Stored } from "./record.ts";
 
 const leaseSchema = z.object({
   by: z.string(),
-  /** Epoch ms; 0: released. */
+  /** Epoch ms; 0: released by a runner that left nothing half done. */
   until: z.int(),
   /** What the last runner leaves to the next one; its format is the job's. */
   note: z.record(z.string(), z.int()).optional(),
 });
 
 type Lease = z.output<typeof leaseSchema>;
+
+/** Time of a lease that is over, and that no runner has released. */
+const ENDED = 1;
+
 /** What a runner leaves to the next one. */
 export type LeaseNote = NonNullable<Lease["note"]>;
 
@@ -39,8 +43,11 @@ export interface HeldLease {
   renew(): Promise<boolean>;
   /** Takes a lease that is to be taken later. @returns whether it is held */
   claim(): Promise<boolean>;
-  /** @param note for the next runner; default: the note of the last runner */
-  release(note?: LeaseNote): Promise<void>;
+  /**
+   * @param note for the next runner; default: the note of the last runner
+   * @param isDone whether nothing is left half done; if not, the lease ends as after a death; default: true
+   */
+  release(note?: LeaseNote, isDone?: boolean): Promise<void>;
 }
 
 /** Reads a lease, for `takeLease`. @returns undefined for a lease that was never taken */
@@ -109,7 +116,7 @@ export const takeLease = async (
   return {
     async renew() {
       if (isEarly() || leftMs() > durationMs / 2) return true;
-      if (isLost || ours?.value.until === 0) return false;
+      if (isLost || (ours && ours.value.until <= ENDED)) return false;
       await hold();
       // The write may have taken longer than the lease lasts.
       return leftMs() > 0;
@@ -118,8 +125,8 @@ export const takeLease = async (
       if (!ours && !isLost) await hold();
       return leftMs() > 0;
     },
-    async release(left) {
-      if (!isLost) await write({ until: 0, ...(left && { note: left }) });
+    async release(left, isDone = true) {
+      if (!isLost) await write({ until: isDone ? 0 : ENDED, ...(left && { note: left }) });
     },
   };
 };
@@ -134,7 +141,6 @@ export const isLeaseHeld = async (
 export const breakLease = async (ledger: Ledger, name: string): Promise<void> => {
   const found = await leases.read(ledger, name);
   if (!found) return;
-  // 0 would say that its runner has released it.
-  const until = Math.min(found.value.until, 1);
+  const until = Math.min(found.value.until, ENDED);
   await leases.write(ledger, name, found, { ...found.value, until });
 };

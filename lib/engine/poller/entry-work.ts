@@ -6,6 +6,7 @@ import { commands } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import { errorFields, keyFields } from "../deps.ts";
 import { lanes } from "../lane.ts";
+import { tasks } from "../task.ts";
 import {
   markHandled,
   PAUSE_AFTER_ERROR_MS,
@@ -43,6 +44,7 @@ export const leaveDue = (
 ): void => {
   memory.notBefore.set(key, deps.clock.now() + PAUSE_AFTER_ERROR_MS);
   const [kind, rest] = splitKey(key);
+  if (kind === tasks.kind) memory.mayHideEnds = true;
   const log = kind === commands.kind ? deps.log.with(keyFields(rest)) : deps.log;
   log.warn("due entry not handled, it stays due", { key, ...errorFields(error) });
   deps.metrics.count("DueEntryLeft");

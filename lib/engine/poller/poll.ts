@@ -13,6 +13,7 @@ import {
   entryCount,
   forgetEntries,
   MAX_SKEW_MS,
+  maySkipEnds,
   nextCheckAt,
   nextQueryFrom,
   type PollerMemory,
@@ -162,6 +163,7 @@ const drain = async (
     }
   } finally {
     await within(deps.clock, STOP_MS, Promise.all([rounds.stop(), work.allEnded()]));
+    if (rounds.isUnderWay()) memory.mayHideEnds = true;
   }
 };
 
@@ -226,9 +228,9 @@ const drainWithLease = async (
   try {
     await drain(deps, budget, memory, lease);
     const wakeAt = await wakeNextRun(deps, memory, nextReadyAt(memory), promised);
-    await lease.release(noteOf(memory, wakeAt));
+    await lease.release(noteOf(memory, wakeAt), !maySkipEnds(memory));
   } catch (error) {
-    await lease.release();
+    await lease.release(undefined, !maySkipEnds(memory));
     throw error;
   }
 };

@@ -32,8 +32,8 @@ export interface PollerMemory {
   /** Due times of the entries that this run has handled. The due index may still show them. */
   readonly handled: Map<string, number>;
   /**
-   * Whether the end of an open task may be in its command alone, because a run died. Then an item is read with its
-   * command, which is a read unit more.
+   * Whether the end of an open task may be in its command alone, because a run died, or a step failed or did not end.
+   * Then an item is read with its command, which is a read unit more.
    */
   mayHideEnds: boolean;
   /** Whether something was handled since the last query. */
@@ -88,7 +88,7 @@ export const forgetEntries = (memory: PollerMemory): void => {
 
 /**
  * @param left the note of another process that ran last; undefined: this process ran last
- * @param hasDied whether the last run ended without a release of its lease
+ * @param hasDied whether the last run ended without a release of its lease, or left something half done
  */
 export const beginRun = (
   memory: PollerMemory,
@@ -100,9 +100,8 @@ export const beginRun = (
   if (left) {
     forgetEntries(memory);
     memory.left = left;
-    memory.mayHideEnds = false;
   }
-  if (hasDied) memory.mayHideEnds = true;
+  memory.mayHideEnds = hasDied;
   for (const account of memory.accounts.values()) account.nextCheckAt = undefined;
   if (now < memory.listsUntil) return;
   memory.listsUntil = now + LISTS_MS;
@@ -255,6 +254,13 @@ export const nextCheckAt = (account: AccountTasks, memory: PollerMemory): number
   }
   return account.nextCheckAt;
 };
+
+/** Whether an end may still be in a command alone: then a task is left, or was not read with its command. */
+export const maySkipEnds = ({ mayHideEnds, accounts, handled }: PollerMemory): boolean =>
+  mayHideEnds &&
+  [...accounts.values()].some(({ due, open }) =>
+    [...due.values()].some(({ key, dueAt }) => !open.get(key)?.item && handled.get(key) !== dueAt),
+  );
 
 /** Notes that an entry was handled, so that this run does not handle it again. */
 export const markHandled = (memory: PollerMemory, { key, dueAt }: DueEntry): void => {

@@ -226,5 +226,6 @@ export const recordAndPublishEnd = async (
     return endTask(current, shownEnd, deps.clock.now());
   };
   const stored = await tasks.update(deps.ledger, taskKey(task), change, known);
-  return publishTaskEnd(deps, stored, command);
+  // An operator may have cancelled the command meanwhile, so it is read again.
+  return publishTaskEnd(deps, stored);
 };
