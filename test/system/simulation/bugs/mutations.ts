@@ -337,12 +337,6 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "const isFinished = command.state.settled;",
   },
   {
-    name: "a task is done although its events were refused",
-    file: "engine/poller/task-end.ts",
-    find: 'if (task.state.status === "open") await record(state);\n    throw error;',
-    replace: "return record({ ...state, told: error !== undefined });",
-  },
-  {
     name: "a command that its only task ends keeps its lane",
     file: "engine/finish.ts",
     find: "  await handOver(deps, command.lane, key);\n  const events",
