@@ -23,8 +23,8 @@ describe("skyhook cost", () => {
     expect(JSON.parse(stdout)).toMatchObject({
       commands: 1_000_000,
       taskSeconds: 0,
-      dollars: { commands: 14.76, following: 0, idle: 0.92, total: 15.68 },
-      units: { commands: { tableWrites: 8_000_000 } },
+      dollars: { commands: 13.51, following: 0, idle: 0.92, total: 14.43 },
+      units: { commands: { tableWrites: 6_000_000 } },
     });
     expect(stderr).toBe("");
   });

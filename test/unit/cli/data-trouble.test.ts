@@ -11,9 +11,8 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { createDynamodbLedger } from "../../../lib/platform/aws/dynamodb-ledger.ts";
 import {
   consoleOf,
   runSkyhook,
@@ -129,9 +128,11 @@ describe("a full disk", TIMEOUT, () => {
     const table = join(data, "ledger", "table-1");
     const server = await openTableServer("skyhook-local", table);
     const client = new DynamoDBClient(server.clientConfig);
-    const ledger = createDynamodbLedger({ client, tableName: "skyhook-local" });
-    const text = "x".repeat(150_000);
-    for (const key of ["a", "b", "c"]) await ledger.write({ key, version: 1, value: { text } });
+    const value = { S: JSON.stringify({ text: "x".repeat(150_000) }) };
+    for (const key of ["a", "b", "c"]) {
+      const Item = { pk: { S: key }, version: { N: "1" }, value };
+      await client.send(new PutItemCommand({ TableName: "skyhook-local", Item }));
+    }
     client.destroy();
     await server.close();
     await cp(table, join(folder, "before"), { recursive: true });
