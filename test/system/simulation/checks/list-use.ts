@@ -152,11 +152,12 @@ export const watchListUse = (cloud: Cloud): void => {
 
   /** A task that runs, and is on each page of the list by its time of creation, was not found. */
   const foundOpen = (account: string, id: string, { open }: Look): void => {
-    const createdAt = open.openAtFirst?.().get(id);
-    const isOnList = createdAt !== undefined && open.openAtLast?.().has(id);
-    const isSteady = open.openAtFirst?.().size === open.openAtLast?.().size;
-    if (open.last === "shown" && !hasMore(open) && isOnList && isSteady)
-      broken(`task ${account}/${id} runs, and the list left it out`);
+    if (open.last !== "shown" || hasMore(open)) return;
+    const [first, last] = [open.openAtFirst?.(), open.openAtLast?.()];
+    if (!first?.has(id) || !last?.has(id) || first.size !== last.size) return;
+    // If a task ended and another one began between two pages, the pages have shifted.
+    const isSteady = [...first.keys()].every((other) => last.has(other));
+    if (isSteady) broken(`task ${account}/${id} runs, and the list left it out`);
   };
 
   /** Tasks that began together, and are on the list of ended ones, were read one by one. */
