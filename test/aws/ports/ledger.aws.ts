@@ -15,6 +15,7 @@ import {
 import { createDynamodbUnlistedItems } from "../../../lib/platform/aws/dynamodb-unlisted-items.ts";
 import { describeLedgerContract } from "../../contract/ports/ledger-contract.ts";
 import { describeUnlistedItemsContract } from "../../contract/ports/unlisted-items-contract.ts";
+import { incompressible } from "../../support/incompressible.ts";
 import { createAwsClients } from "../aws-clients.ts";
 
 const { dynamoDb: client } = createAwsClients(inject("awsEndpoint"));
@@ -38,12 +39,15 @@ const openTable = async () => {
 describeLedgerContract("DynamoDB, on an emulator", openTable);
 describeUnlistedItemsContract("DynamoDB, on an emulator", openTable);
 
-test("DynamoDB counts an item's size in bytes of UTF-8", async () => {
+test("DynamoDB counts an item's size as it is stored, compressed", async () => {
   const { ledger, close } = await openTable();
   onTestFinished(close);
-  const value = { text: "€".repeat(140_000) };
+  const long = { text: "€".repeat(140_000) };
+  const large = { text: incompressible(410_000) };
 
-  await expect(ledger.write({ key: "command#1", version: 1, value })).rejects.toMatchObject({
+  expect(await ledger.write({ key: "command#1", version: 1, value: long })).toBe("written");
+  expect((await ledger.read("command#1"))?.value).toEqual(long);
+  await expect(ledger.write({ key: "command#2", version: 1, value: large })).rejects.toMatchObject({
     name: "ValidationException",
     $fault: "client",
   });
