@@ -24,11 +24,10 @@ type StoredValue = { readonly S: string } | { readonly B: Uint8Array };
  */
 export const toStoredValue = (value: JsonObject): StoredValue => {
   const text = JSON.stringify(value);
-  // A character has one byte or more, so most values need no count.
-  if (text.length * 3 <= MAX_TEXT_BYTES || Buffer.byteLength(text) <= MAX_TEXT_BYTES)
-    return { S: text };
+  const size = Buffer.byteLength(text);
+  if (size <= MAX_TEXT_BYTES) return { S: text };
   const bytes = deflateRawSync(text);
-  return bytes.length < Buffer.byteLength(text) ? { B: new Base64Bytes(bytes) } : { S: text };
+  return bytes.length < size ? { B: new Base64Bytes(bytes) } : { S: text };
 };
 
 /** Bytes of the attribute, as DynamoDB counts them. */

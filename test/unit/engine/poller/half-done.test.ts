@@ -12,7 +12,7 @@ const RUNNING = () => json(200, { id: "t1", state: "RUNNING" });
 const MINUTE_MS = 60_000;
 const ALL = ["CommandAccepted", "TaskFinished", "CommandSucceeded"];
 
-/** What happens to the next call whose name begins so. */
+/** What happens to the next call with this name prefix. */
 type Strike = readonly [kind: "fails" | "hangs" | "dies", name: string];
 
 /** A world in which `c1` follows `t1`, and `c2` waits in its lane. Strikes happen in any order, each once. */

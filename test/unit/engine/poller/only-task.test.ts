@@ -200,6 +200,19 @@ describe("a process that was suspended with the end of a task at hand", () => {
     return { world, before };
   };
 
+  /** A world in which `c1` follows its only task, with the item of that. */
+  const withOpenTask = async (answer: () => Response) => {
+    const gate = createGate();
+    const provider = scriptProvider({
+      "PATCH ": () => json(200, { tasks: ["t1"] }),
+      [READ]: answer,
+    });
+    const world = await createWorld({ provider: () => provider, around: gate.around });
+    await world.handle(updateContainer("c1"));
+    const task = (await tasks.read(world.ledger, "local/t1"))!;
+    return { gate, world, task };
+  };
+
   test.each<readonly [string, readonly string[], () => Response]>([
     ["the success of one of several tasks", ["t1", "t2"], FINISHED],
     ["the failure of one of several tasks", ["t1", "t2"], FAILED],
@@ -212,14 +225,7 @@ describe("a process that was suspended with the end of a task at hand", () => {
   });
 
   test("publishes nothing again after it had read an open task, and then its command with a failure", async () => {
-    const gate = createGate();
-    const provider = scriptProvider({
-      "PATCH ": () => json(200, { tasks: ["t1"] }),
-      [READ]: FAILED,
-    });
-    const world = await createWorld({ provider: () => provider, around: gate.around });
-    await world.handle(updateContainer("c1"));
-    const task = (await tasks.read(world.ledger, "local/t1"))!;
+    const { gate, world, task } = await withOpenTask(FAILED);
     const slow = gate.hold("ledger.read command#own/c1");
     const published = publishTaskEnd(world.newInvocation().deps, task);
     await slow.reached;
@@ -233,14 +239,7 @@ describe("a process that was suspended with the end of a task at hand", () => {
   });
 
   test("publishes the success that another process has recorded meanwhile, not its own finding", async () => {
-    const gate = createGate();
-    const provider = scriptProvider({
-      "PATCH ": () => json(200, { tasks: ["t1"] }),
-      [READ]: RUNNING,
-    });
-    const world = await createWorld({ provider: () => provider, around: gate.around });
-    await world.handle(updateContainer("c1"));
-    const task = (await tasks.read(world.ledger, "local/t1"))!;
+    const { gate, world, task } = await withOpenTask(RUNNING);
     const report = (end: Parameters<typeof recordAndPublishEnd>[2]) =>
       recordAndPublishEnd(world.newInvocation().deps, task, end);
     const write = gate.hold("ledger.write task#local/t1");
