@@ -14,6 +14,7 @@ import { createAwsClient } from "../lib/platform/aws/aws-client.ts";
 import { createDynamodbLedger } from "../lib/platform/aws/dynamodb-ledger.ts";
 import { createEventbridgeBus } from "../lib/platform/aws/eventbridge-bus.ts";
 import { createS3ConfigSource } from "../lib/platform/aws/s3-config-source.ts";
+import { shareCalls } from "../lib/platform/aws/shared-calls.ts";
 import { createSqsCommandQueue, createSqsWaker } from "../lib/platform/aws/sqs-queues.ts";
 import { createSsmSecrets } from "../lib/platform/aws/ssm-secrets.ts";
 import { repeatThrottled } from "../lib/platform/aws/throttled-entries.ts";
@@ -94,7 +95,7 @@ export const createPorts = (settings: FunctionSettings, shards = createShards(1)
       tableName: settings.TABLE_NAME,
       shardOf: shards.of,
     }),
-    bus: repeatThrottled(bus, { clock, random }),
+    bus: repeatThrottled(shareCalls(bus, clock), { clock, random }),
     clock,
     random,
     log: createInvocationLog(),

@@ -1,4 +1,5 @@
 import { MAX_ATTEMPTS } from "../platform/aws/aws-client.ts";
+import { shareCalls } from "../platform/aws/shared-calls.ts";
 import { repeatThrottled } from "../platform/aws/throttled-entries.ts";
 import type { EventBus, PublishOutcome } from "../platform/ports/bus.ts";
 import type { Clock } from "../platform/ports/clock.ts";
@@ -149,7 +150,7 @@ export const createRetryingPorts = (machine: {
       list: (partition, before, limit) => retry(() => ledger.list(partition, before, limit)),
     }),
     queue: (queue) => ({ send: (message) => retry(() => queue.send(message)) }),
-    bus: (bus) => repeatThrottled(bus, machine),
+    bus: (bus) => repeatThrottled(shareCalls(bus, clock), machine),
     secrets: (secrets) => ({ read: (reference) => retry(() => secrets.read(reference)) }),
   };
 };

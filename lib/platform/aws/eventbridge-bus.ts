@@ -6,7 +6,8 @@ import {
 import type { BusEntry, EventBus, PublishOutcome } from "../ports/bus.ts";
 import { eventBytes, MAX_EVENT_BYTES } from "../ports/bus.ts";
 
-const MAX_ENTRIES_PER_REQUEST = 10;
+/** Entries of one PutEvents call. */
+export const MAX_ENTRIES = 10;
 
 export interface EventbridgeBusOptions {
   readonly client: EventBridgeClient;
@@ -28,7 +29,7 @@ const chunksOf = (entries: readonly BusEntry[], source: string): readonly Chunk[
     const last = chunks.at(-1);
     const fits =
       last !== undefined &&
-      last.entries.length < MAX_ENTRIES_PER_REQUEST &&
+      last.entries.length < MAX_ENTRIES &&
       last.bytes + bytes <= MAX_EVENT_BYTES;
     if (fits) {
       last.entries.push(entry);

@@ -1,6 +1,7 @@
 import type { Context, SQSEvent } from "aws-lambda";
 import { createImmortalMachine, type Machine } from "../../../lib/local/lambda.ts";
 import { LOCAL_SENDER } from "../../../lib/local/local-sender.ts";
+import { shareCalls } from "../../../lib/platform/aws/shared-calls.ts";
 import {
   ATTEMPT_LEASE_MS,
   ATTEMPT_TIMEOUT_MS,
@@ -132,15 +133,13 @@ export const startMeteredMachine = (
   };
 
   const config = isPoller ? around.config : ownAccount("local", UNLIMITED);
+  const meteredPorts = createMeteredPorts(around, {
+    ...{ target, name, call, record, attribution },
+    foundDue: endIdleness,
+  });
   const shared = {
-    ...createMeteredPorts(around, {
-      target,
-      name,
-      call,
-      record,
-      attribution,
-      foundDue: endIdleness,
-    }),
+    ...meteredPorts,
+    bus: shareCalls(meteredPorts.bus, clock),
     clock,
     random,
     log: { ...silentLog, bind: () => {} },
