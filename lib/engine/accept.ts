@@ -122,6 +122,22 @@ export const checkLimits = async (
     : { kind: "allowed", lane: lane ?? "absent" };
 };
 
+/** Creates the command of a request within its limits. `exists`: there is a command with its id. */
+const createCommand = async (
+  deps: CommandDeps,
+  request: CommandRequest,
+): Promise<Acceptance | { readonly kind: "exists" }> => {
+  const now = deps.clock.now();
+  const limits = await checkLimits(deps.ledger, request, now);
+  if (limits.kind === "rejected") return limits;
+  const command = newCommand(deps, request, now);
+  const stored = await commands.write(deps.ledger, commandKey(command), undefined, command);
+  if (!stored) return { kind: "exists" };
+  deps.log.info("command accepted");
+  const { lane } = limits;
+  return { kind: "accepted", stored, ...(lane && { lane }) };
+};
+
 /**
  * Creates the command of a request in the ledger, or finds the command that an earlier delivery created.
  * Rejects the request if its id belongs to a command with another payload.
@@ -130,6 +146,10 @@ export const acceptRequest = async (
   deps: CommandDeps,
   request: CommandRequest,
 ): Promise<Acceptance> => {
+  const failed = (error: unknown) => ({ kind: "failed", error }) as const;
+  const created = await createCommand(deps, request).catch(failed);
+  if (created.kind === "accepted") return created;
+  // Read only now, because most requests are new. Limits and failures do not matter for a repeat.
   const key = commandKey({ sender: request.sender, id: request.commandId });
   const known = await commands.read(deps.ledger, key);
   if (known) {
@@ -141,13 +161,7 @@ export const acceptRequest = async (
           "already used by a command with another payload; send under a new id",
         );
   }
-  const now = deps.clock.now();
-  const limits = await checkLimits(deps.ledger, request, now);
-  if (limits.kind === "rejected") return limits;
-  const created = await commands.write(deps.ledger, key, undefined, newCommand(deps, request, now));
-  // Another writer was faster. Read the command that it created.
-  if (!created) return acceptRequest(deps, request);
-  deps.log.info("command accepted");
-  const { lane } = limits;
-  return { kind: "accepted", stored: created, ...(lane && { lane }) };
+  if (created.kind === "failed") throw created.error;
+  // If the store has just deleted the command, the request is a new one.
+  return created.kind === "rejected" ? created : acceptRequest(deps, request);
 };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createFaults } from "../../support/faults.ts";
 import { startProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";
 import { createWorld } from "../../support/world.ts";
@@ -51,6 +52,28 @@ describe("a repeated request", () => {
     expect(await world.command("c1")).toEqual(before);
     expect(world.publishedTypes().filter((type) => type === "CommandRejected")).toEqual([]);
   });
+
+  test.each(["fails before", "fails after"] as const)(
+    "is the same command when the write that would create it %s",
+    async (kind) => {
+      const faults = createFaults();
+      const world = await createWorld({ provider: startProvider, around: faults.around });
+      const request = requests.updatePolicy("c1");
+      await world.handle(request);
+      const before = await world.command("c1");
+      const nth = faults.calls.indexOf("ledger.write command#own/c1");
+      const first = faults.calls.length;
+      faults.strike(first + 1 + nth, kind);
+
+      await world.handle(request);
+
+      expect(faults.calls.slice(first, first + 3)).toEqual([
+        ...[faults.calls[0], "ledger.write command#own/c1", "ledger.read command#own/c1"],
+      ]);
+      expect(await world.command("c1")).toEqual(before);
+      expect(world.publishedTypes()).toEqual(["CommandAccepted", "CommandSucceeded"]);
+    },
+  );
 
   test("under the id of another command is rejected without naming that command's id", async () => {
     const world = await createWorld({ provider: startProvider });

@@ -130,7 +130,7 @@ describe("run-commands", () => {
   });
 
   it.each([
-    ["reading the command", "ledger.read command#own/hung"],
+    ["accepting the command", "ledger.read lane#local/policy/1234567/76/1"],
     ["recording the attempt", "ledger.write command#own/hung"],
     ["entering the lane", "ledger.write lane#local/policy/1234567/76/1"],
   ])("returns a command when AWS does not answer, and runs it later: %s", async (_step, name) => {
@@ -186,7 +186,7 @@ describe("run-commands", () => {
   it("defers an attempt when a slow ledger leaves too little time", async () => {
     let isSlow = true;
     const slow: Around = async (call, effect) => {
-      if (isSlow && call.name === "ledger.read command#own/p1") await world.clock.advance(9_000);
+      if (isSlow && call.name === "ledger.write command#own/p1") await world.clock.advance(9_000);
       return effect();
     };
     const world = await createFunctionWorld(slow);
