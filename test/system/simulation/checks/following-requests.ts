@@ -58,6 +58,8 @@ interface Known {
   readonly endShownAt: Map<string, number>;
   /** Reads of single tasks in this instant's round. */
   readonly alone: Map<string, number>;
+  /** Tasks that were last read by themselves because a whole list did not show them: they keep the pause of lists. */
+  readonly notListed: Set<string>;
 }
 
 const nothingKnown = (): Known => ({
@@ -66,6 +68,7 @@ const nothingKnown = (): Known => ({
   readAt: new Map(),
   endShownAt: new Map(),
   alone: new Map(),
+  notListed: new Set(),
 });
 
 /**
@@ -135,7 +138,8 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
   const isEarly = (own: Known, id: string, items: TaskItems | undefined): boolean => {
     const readAt = own.readAt.get(id) ?? 0;
     const recordedAt = items?.newestAt ?? readAt;
-    const isKept = Math.max(recordedAt, own.listShownAt.get(id) ?? 0) < readAt;
+    const isKept =
+      Math.max(recordedAt, own.listShownAt.get(id) ?? 0) < readAt && !own.notListed.has(id);
     const now = timeline.now();
     return isKept && now - readAt < Math.min(LONGEST_PAUSE_MS, PART_OF_AGE * (now - recordedAt));
   };
@@ -172,6 +176,9 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     const items = tasks.find(account, id);
     const waste = caller.hasJumped() ? undefined : wasteOf(own, id, { items, list });
     if (waste) brokenIfCalm(`task ${name} was read by itself ${waste}`);
+    const isListWhole = list && timeline.now() - list.beganAt < ONE_ROUND_MS && !hasMore(list);
+    if (isListWhole) own.notListed.add(id);
+    else own.notListed.delete(id);
   };
 
   const readPage = (account: string, url: URL, caller: Caller): void => {
