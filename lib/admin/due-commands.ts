@@ -50,7 +50,8 @@ export const createDueCommands = (ledger: Ledger) => {
       command === undefined ? [] : [{ ...task, command }],
     );
     commandsOf = new Map(known.map(({ task, command }) => [task, command]));
-    const dueAts = new Map(known.toReversed().map(({ command, dueAt }) => [command, dueAt]));
+    // The last entry counts: an older task may be one that the command does not follow.
+    const dueAts = new Map(known.map(({ command, dueAt }) => [command, dueAt]));
     for (const { key, dueAt } of entriesOf(commands.kind, due)) dueAts.set(key, dueAt);
     return {
       entries: [...dueAts]

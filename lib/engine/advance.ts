@@ -21,7 +21,7 @@ import {
 import { checkEntry, expireCommand } from "./dependencies.ts";
 import { type CommandDeps, depsFor, keyFields } from "./deps.ts";
 import { finishCommand, handOver } from "./finish.ts";
-import { recordTasks } from "./follow.ts";
+import { recordTasks, wakeForTasks } from "./follow.ts";
 import { confirmHolder, enterLane, type Lane, lanes, renewGrant } from "./lane.ts";
 import { resumeMessage } from "./queue-message.ts";
 
@@ -188,6 +188,8 @@ export const advanceCommand = async (
   if (!attempted) return;
   const { state } = attempted.value;
   if (state.status === "running") await wakeForCommand(deps, key, state.lookAt);
+  else if (state.status === "following" && state.tasksRecorded)
+    await wakeForTasks(deps, attempted.value);
   else await finishWork(deps, attempted);
 };
 

@@ -17,8 +17,9 @@ import {
   startAttempt,
   waitBeforeSending,
 } from "./command-transitions.ts";
-import type { CommandDeps } from "./deps.ts";
+import { type CommandDeps, errorFields } from "./deps.ts";
 import { writeCommand } from "./finish.ts";
+import { recordOnlyTask } from "./follow.ts";
 import { type AttemptContext, preflight } from "./preflight.ts";
 import { type AttemptResult, afterAttempt, isUnsent } from "./reply.ts";
 import { canBeFollowed } from "./request.ts";
@@ -134,6 +135,23 @@ const nextStep = async (context: AttemptContext, command: Command): Promise<Next
   }
 };
 
+/** Records the result of an attempt. If that fails, the reply is lost. */
+const recordResult = async (
+  deps: CommandDeps,
+  started: Stored<Command>,
+  next: Command,
+): Promise<Stored<Command> | undefined> => {
+  const watched = await recordOnlyTask(deps, next);
+  try {
+    return await writeCommand(deps, started, watched);
+  } catch (error) {
+    if (watched === next) throw error;
+    deps.log.warn("reply not written; it is written again", errorFields(error));
+    // This write leaves the due index alone, which may be throttled.
+    return writeCommand(deps, started, next);
+  }
+};
+
 const sendOnce = async (
   context: AttemptContext,
   stored: Stored<Command>,
@@ -155,7 +173,7 @@ const sendOnce = async (
     now: deps.clock.now(),
     random: deps.random,
   });
-  return writeCommand(deps, started, next);
+  return recordResult(deps, started, next);
 };
 
 /** The command after a step that sends nothing. */

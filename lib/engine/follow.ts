@@ -13,7 +13,7 @@ import {
 } from "./command.ts";
 import { fail, isSmall, succeed } from "./command-events.ts";
 import { recordTaskEnd, tasksRecorded } from "./command-transitions.ts";
-import type { CommandDeps } from "./deps.ts";
+import { type CommandDeps, errorFields } from "./deps.ts";
 import { changeCommand, finishByTask, leaveTasks } from "./finish.ts";
 import { FIRST_CHECK_MS, markShared, type Task, taskKey, tasks } from "./task.ts";
 
@@ -31,6 +31,62 @@ const recordTask = async ({ ledger }: CommandDeps, task: Task): Promise<void> =>
   await tasks.change(ledger, taskKey(other), (found) => found ?? other);
 };
 
+const openTaskOf = (command: Command, id: string, now: number): Task => ({
+  account: command.account,
+  id,
+  command: commandKey(command),
+  operation: command.operation,
+  ...(command.operation === followTask.id && { followedBy: command.sender }),
+  deadline: command.deadline,
+  recordedAt: now,
+  lookAt: now + FIRST_CHECK_MS,
+  state: { status: "open" },
+});
+
+/** The reply has to be recorded, so its command waits no longer for the item of the task. */
+const ITEM_MS = 1_000;
+
+/**
+ * Writes the item of the only task of a reply before the command, which then needs no second write. The task stays open
+ * until the command follows it, or has ended: a process may die in between. If the item is not written, the task gets it
+ * after the command, as several tasks do.
+ * @param following the command after the reply, not written yet
+ * @returns the command to write
+ */
+export const recordOnlyTask = async (
+  { ledger, clock, log }: CommandDeps,
+  following: Command,
+): Promise<Command> => {
+  if (following.state.status !== "following") return following;
+  const [first, ...others] = following.state.tasks;
+  if (!first || others.length > 0) return following;
+  const task = openTaskOf(following, first.id, clock.now());
+  const written = new AbortController();
+  const late = clock.sleep(ITEM_MS, written.signal).then(() => undefined);
+  try {
+    const isNew = await Promise.race([tasks.write(ledger, taskKey(task), undefined, task), late]);
+    // The command that has an item of the task already may be another one.
+    return isNew ? tasksRecorded(following) : following;
+  } catch (error) {
+    log.warn("item of the task not written; it is written again", errorFields(error));
+    return following;
+  } finally {
+    written.abort("written");
+  }
+};
+
+/** Wakes the poller for the first check of a command's tasks. */
+export const wakeForTasks = async (
+  { clock, shards, waker }: CommandDeps,
+  { account, state }: Command,
+): Promise<void> => {
+  const [first] = state.status === "following" ? state.tasks : [];
+  if (!first) return;
+  // One wake signal, because all tasks of an account have one shard.
+  const shard = shards.of(tasks.itemKey(taskKey({ account, id: first.id })));
+  await waker.wakeAt(clock.now() + FIRST_CHECK_MS, shard);
+};
+
 /**
  * Gives every task of a following command its own item, then lets the command rest until its
  * deadline. Repeatable: a crash in between leaves the command due at once.
@@ -40,28 +96,11 @@ export const recordTasks = async (deps: CommandDeps, stored: Stored<Command>): P
   if (command.state.status !== "following" || command.state.tasksRecorded) return;
   const now = deps.clock.now();
   const key = commandKey(command);
-  const checkAt = now + FIRST_CHECK_MS;
-  const woken = new Set<number>();
-  for (const { id } of command.state.tasks) {
-    const task: Task = {
-      account: command.account,
-      id,
-      command: key,
-      operation: command.operation,
-      ...(command.operation === followTask.id && { followedBy: command.sender }),
-      deadline: command.deadline,
-      recordedAt: now,
-      lookAt: checkAt,
-      state: { status: "open" },
-    };
-    await recordTask(deps, task);
-    woken.add(deps.shards.of(tasks.itemKey(taskKey(task))));
-  }
+  for (const { id } of command.state.tasks) await recordTask(deps, openTaskOf(command, id, now));
   const { value } = await commands.update(deps.ledger, key, tasksRecorded, stored);
   // An operator may have cancelled a follow-task meanwhile, before its task had an item.
   await leaveTasks(deps, value);
-  // One wake signal, because all tasks of an account have one shard.
-  for (const shard of woken) await deps.waker.wakeAt(checkAt, shard);
+  await wakeForTasks(deps, value);
 };
 
 /** Ends a command when all its tasks have ended: as failed unless all of them finished. */

@@ -96,6 +96,10 @@ export const taskEvent = (task: Task, state: EndedTaskState, command: Command) =
   });
 };
 
+/** Whether the command follows the task, or has followed it to its end. */
+const isFollowed = ({ state }: Command, taskId: string): boolean =>
+  "tasks" in state && state.tasks.some(({ id }) => id === taskId);
+
 const isOnlyTask = ({ state }: Command): boolean => "tasks" in state && state.tasks.length === 1;
 
 /**
@@ -178,8 +182,9 @@ export const publishTaskEnd = async (
   }
   const record = (end: EndedTaskState): Promise<Stored<Task>> =>
     tasks.update(deps.ledger, taskKey(task), (current) => recordEnd(current, end), stored);
-  // A cancelled follow-task publishes nothing more.
-  const isSilent = !command || command.value.state.status === "cancelled";
+  // A cancelled follow-task publishes nothing more, and a task that the command never followed nothing at all.
+  const isSilent =
+    !command || command.value.state.status === "cancelled" || !isFollowed(command.value, task.id);
   try {
     const published = isSilent ? state : await publishInOrder(deps, command, task, state);
     return await record({ ...published, told: true });
@@ -201,12 +206,16 @@ const endWithOnlyTask = async (
 ): Promise<Awaited<ReturnType<typeof recordEndInCommand>> | undefined> => {
   const { value } = command;
   // The text of a failure depends on the newest state of the task's item.
-  if (!isOnlyTask(value) || !(end.status === "finished" || isEnded(value))) return undefined;
+  if (!isOnlyTask(value) || !isFollowed(value, taskId)) return undefined;
+  if (end.status !== "finished" && !isEnded(value)) return undefined;
   const ended = await recordEndInCommand(depsFor(deps, value), command, taskId, endOf(end));
   return endInCommand(ended.command.value, taskId) && ended;
 };
 
-/** Records that a task has ended, then publishes its end. @returns the ended task */
+/**
+ * Records that a task has ended, then publishes its end.
+ * @returns the ended task, or the open one if its command may still record that it follows the task
+ */
 export const recordAndPublishEnd = async (
   deps: CommandDeps,
   known: Stored<Task>,
@@ -214,6 +223,8 @@ export const recordAndPublishEnd = async (
 ): Promise<Stored<Task>> => {
   const { value: task } = known;
   const command = await commands.read(deps.ledger, task.command);
+  // An attempt may have written the task's item just now, and the command next.
+  if (command && !("tasks" in command.value.state)) return known;
   const ended = command && (await endWithOnlyTask(deps, command, task.id, end));
   if (ended) return publishTaskEnd(deps, known, ended.command, ended.isNews);
   const { message: given, ...rest } = end;

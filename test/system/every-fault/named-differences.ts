@@ -2,7 +2,7 @@ import type { Difference } from "./differences.ts";
 
 /** Faults between the intent of a send and the record of its result. */
 export const AROUND_A_SEND =
-  /fetch (?:PATCH|POST|PUT)|^(?:killed (?:before|after)|write (?:fails|answer lost)) ledger\.write command#|^killed (?:before|after) (?:fetch GET|secrets|ledger\.(?:read|write) budget#)/;
+  /fetch (?:PATCH|POST|PUT)|^(?:killed (?:before|after)|write (?:fails|answer lost)) ledger\.write command#|^killed (?:before|after) ledger\.write task#\S+ #1$|^killed (?:before|after) (?:fetch GET|secrets|ledger\.(?:read|write) budget#)/;
 
 /** Effects of a lost reply: the command is sent again, and reports that. */
 export const sentAgain = (after: RegExp): readonly Difference[] => [
@@ -74,6 +74,14 @@ export const ONE_MORE_TASK: Difference = {
   how: "more",
   after: AROUND_A_SEND,
   because: "a second task repeats the update of the first one, which the command does not know",
+};
+
+/** The function died before it wrote the command. */
+export const TASK_WITHOUT_COMMAND: Difference = {
+  facts: /^ledger > task#/,
+  how: "other",
+  after: /^killed after ledger\.write task#\S+ #1$/,
+  because: "the task of the first send has an item, and its command does not follow it",
 };
 
 /** An update with nothing left to do after a lost reply may have been done by the lost request. */

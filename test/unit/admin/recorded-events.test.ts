@@ -6,6 +6,7 @@ import {
   recordedEvents,
 } from "../../../lib/admin/recorded-events.ts";
 import { type Command, commandKey, commands } from "../../../lib/engine/command.ts";
+import { type Task, tasks } from "../../../lib/engine/task.ts";
 import type { Ledger } from "../../../lib/platform/ports/ledger.ts";
 import { commandOf } from "../../support/commands.ts";
 import { connectionLost, json, scriptProvider, startProvider } from "../../support/provider.ts";
@@ -69,7 +70,41 @@ const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }
 const publishedIds = (world: World) => [...new Set(idsOf(world.bus.published()))];
 const typesOf = (events: readonly { readonly type: string }[]) => events.map(({ type }) => type);
 
+/** A process that died after it had written the item of `t1`, before its command; the next reply named `t2`. */
+const withUnfollowedTask = async () => {
+  const provider = scriptProvider({
+    "PATCH ": () => json(200, { tasks: ["t2"] }),
+    "GET /v1/tasks/t1": () => json(200, { id: "t1", state: "RUNNING" }),
+    "GET /v1/tasks/t2": () => json(200, { id: "t2", state: "RUNNING" }),
+  });
+  const world = await worldOf(() => provider, false);
+  const now = world.clock.now();
+  const task: Task = {
+    ...{ account: "local", id: "t1", command: "own/c1", operation: "update-container" },
+    ...{ recordedAt: now, lookAt: now + 2_000, deadline: now + HOUR_MS },
+    state: { status: "open" },
+  };
+  await tasks.write(world.ledger, "local/t1", undefined, task);
+  await world.clock.advance(1_000);
+  await world.handle(requests.updateContainer("c1"));
+  return { world, provider };
+};
+
 describe("the recorded events of a stage", () => {
+  test("include the end of a command that has an older task, which it does not follow", async () => {
+    const { world, provider } = await withUnfollowedTask();
+    const { events, next } = follow(world);
+    await next();
+    provider.answer("GET /v1/tasks/t2", () => json(200, { id: "t2", state: "FINISHED" }));
+    await world.pass(60_000);
+    await next();
+
+    expect(world.publishedTypes("c1")).toContain("CommandSucceeded");
+    expect(typesOf(events)).toEqual(
+      expect.arrayContaining(["CommandAccepted", "TaskFinished", "CommandSucceeded"]),
+    );
+  });
+
   test("are all that commands publish, each once, and none from before the start", async () => {
     const provider = scriptProvider({
       "PATCH ": () => json(200, { tasks: ["t1", "t2", "t3"] }),

@@ -245,6 +245,30 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "return state.tasksRecorded ? undefined : deadline;",
   },
   {
+    name: "a task is done before its command can record that it follows it",
+    file: "engine/poller/task-end.ts",
+    find: 'if (command && !("tasks" in command.value.state)) return known;',
+    replace: "",
+  },
+  {
+    name: "a task that its command does not follow has an event",
+    file: "engine/poller/task-end.ts",
+    find: "!isFollowed(command.value, task.id);",
+    replace: "false;",
+  },
+  {
+    name: "a command follows a task that has the item of another command",
+    file: "engine/follow.ts",
+    find: "return isNew ? tasksRecorded(following) : following;",
+    replace: "return tasksRecorded(following);",
+  },
+  {
+    name: "publications of one call get the outcomes of the first one",
+    file: "platform/aws/shared-calls.ts",
+    find: "      first = to;\n",
+    replace: "",
+  },
+  {
     name: "the event of a task is lost when the bus fails",
     file: "engine/finish.ts",
     find: "if (published.size < events.length)",
@@ -492,7 +516,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the first check of a task has no wake signal",
     file: "engine/follow.ts",
-    find: "for (const shard of woken) await deps.waker.wakeAt(checkAt, shard);",
+    find: "await waker.wakeAt(clock.now() + FIRST_CHECK_MS, shard);",
     replace: "",
   },
   // Rate limit, pause and API key.
@@ -896,8 +920,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a new task wakes the poller of the first shard",
     file: "engine/follow.ts",
-    find: "await deps.waker.wakeAt(checkAt, shard);",
-    replace: "await deps.waker.wakeAt(checkAt, 0 * shard);",
+    find: "waker.wakeAt(clock.now() + FIRST_CHECK_MS, shard);",
+    replace: "waker.wakeAt(clock.now() + FIRST_CHECK_MS, 0 * shard);",
   },
   {
     name: "a waiting command wakes the poller of the first shard",
