@@ -13,36 +13,36 @@ export const AT_ONCE: Counted = {
   tableWrites: 6,
   dueIndexWrites: 2,
   listIndexWrites: 1,
-  reads: 4,
+  reads: 3,
   fifoRequests: 3,
   standardRequests: 3,
   publishes: 2,
   requestEvents: 1,
   invocations: 2,
-  gigabyteSeconds: 0.0961,
+  gigabyteSeconds: 0.0826,
 };
 
 /** A command with a task, without what only finds out that the task has ended (scenario `task-alone`). */
 export const WITH_TASK: Counted = {
-  tableWrites: 9.05,
+  tableWrites: 8.06,
   dueIndexWrites: 4,
   listIndexWrites: 1,
-  reads: 4.02,
+  reads: 3.06,
   fifoRequests: 3,
   standardRequests: 3,
   publishes: 3,
   requestEvents: 1,
   invocations: 2,
-  gigabyteSeconds: 0.0787,
+  gigabyteSeconds: 0.074,
 };
 
 /** Following a task of 60 s that is open alone (scenario `task-alone`). */
 export const FOLLOWING_60S: Counted = {
-  tableWrites: 31.61,
-  reads: 41.49,
-  standardRequests: 45.52,
-  invocations: 16.19,
-  gigabyteSeconds: 0.729,
+  tableWrites: 32.05,
+  reads: 43.28,
+  standardRequests: 46.26,
+  invocations: 16.43,
+  gigabyteSeconds: 0.737,
 };
 
 /** Following a task of 2 h that is open alone (scenario `task-alone-2h`). */

@@ -9,7 +9,7 @@ import type { Clock } from "../ports/clock.ts";
 import { MAX_ENTRIES } from "./eventbridge-bus.ts";
 
 /** A call that has no answer after this time keeps others back no longer. */
-const MAX_HOLD_MS = 100;
+const MAX_HOLD_MS = 10;
 
 /** The bus counts the source of each entry too: at most 256 characters. */
 const MAX_SOURCE = "s".repeat(256);

@@ -12,7 +12,7 @@ const MILLION = 1_000_000;
 test("commands that answer at once cost the counted units each, and no following", () => {
   const { commands, following, openTasks } = monthlyBill({ commands: 300, taskSeconds: 0 });
 
-  expect(commands).toMatchObject({ tableWrites: 1_800, dueIndexWrites: 600, reads: 1_200 });
+  expect(commands).toMatchObject({ tableWrites: 1_800, dueIndexWrites: 600, reads: 900 });
   expect(commands.tableWrites).toBe(300 * (AT_ONCE.tableWrites ?? 0));
   expect(dollarsOf(following)).toBe(0);
   expect(openTasks).toBe(0);
@@ -20,7 +20,7 @@ test("commands that answer at once cost the counted units each, and no following
 
 test("a few tasks cost what each costs alone", () => {
   expect(monthlyBill({ commands: 100, taskSeconds: 60 }).following).toMatchObject({
-    tableWrites: 100 * (FOLLOWING_60S.tableWrites ?? 0),
+    tableWrites: expect.closeTo(100 * (FOLLOWING_60S.tableWrites ?? 0)),
     invocations: expect.closeTo(100 * (FOLLOWING_60S.invocations ?? 0)),
   });
   expect(monthlyBill({ commands: 10, taskSeconds: 7_200 }).following.tableWrites).toBe(4_258);

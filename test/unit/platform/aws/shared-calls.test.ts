@@ -10,8 +10,8 @@ const entry = (deduplicationId: string, text = ""): BusEntry => ({
 const failed = (code: string): PublishOutcome => ({ kind: "failed", code, message: "no" });
 const published: PublishOutcome = { kind: "published" };
 
-/** A bus on which a call takes 20 ms, or as long as `durationOf` says. */
-const openBus = (durationOf: (ids: readonly string[]) => number = () => 20) => {
+/** A bus on which a call takes 5 ms, or as long as `durationOf` says. */
+const openBus = (durationOf: (ids: readonly string[]) => number = () => 5) => {
   const clock = createVirtualClock();
   const began = clock.now();
   const calls: { readonly at: number; readonly ids: string }[] = [];
@@ -33,13 +33,13 @@ const openBus = (durationOf: (ids: readonly string[]) => number = () => 20) => {
 test("sends a publication at once, and those that come before its answer together", async () => {
   const { clock, calls, publish } = openBus();
   const first = publish("a");
-  await clock.advance(5);
+  await clock.advance(2);
   const others = [publish("b"), publish("bad-c", "d"), publish()];
   await clock.advance(100);
 
   expect(calls).toEqual([
     { at: 0, ids: "a" },
-    { at: 20, ids: "b bad-c d" },
+    { at: 5, ids: "b bad-c d" },
   ]);
   expect(await first).toEqual([published]);
   expect(await Promise.all(others)).toEqual([[published], [failed("bad-c"), published], []]);
@@ -90,19 +90,19 @@ test("sends a call that is full of large entries without waiting", async () => {
     { at: 0, ids: "a" },
     { at: 0, ids: "b" },
     { at: 0, ids: "c" },
-    { at: 20, ids: "d" },
+    { at: 5, ids: "d" },
   ]);
 });
 
-test("waits at most 100 ms for a call that hangs", async () => {
-  const { clock, calls, publish } = openBus((ids) => (ids.includes("hangs") ? 12_000 : 20));
+test("waits at most 10 ms for a call that hangs", async () => {
+  const { clock, calls, publish } = openBus((ids) => (ids.includes("hangs") ? 12_000 : 5));
   void publish("hangs");
   const other = publish("b");
   await clock.advance(1_000);
 
   expect(calls).toEqual([
     { at: 0, ids: "hangs" },
-    { at: 100, ids: "b" },
+    { at: 10, ids: "b" },
   ]);
   expect(await other).toEqual([published]);
 });
