@@ -147,7 +147,7 @@ const recordResult = async (
   } catch (error) {
     if (watched === next) throw error;
     deps.log.warn("reply not written; it is written again", errorFields(error));
-    // This write leaves the due index alone, which may be throttled.
+    // This write leaves the due index alone, where a shard may be throttled.
     return writeCommand(deps, started, next);
   }
 };

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { lanes } from "../../../../lib/engine/lane.ts";
 import { tasks } from "../../../../lib/engine/task.ts";
 import { createFaults } from "../../../support/faults.ts";
 import { createGate } from "../../../support/gate.ts";
@@ -184,9 +183,6 @@ describe("a process dies between the task and its command", () => {
     expect(world.publishedTypes("c1")).toEqual(["CommandAccepted", "CommandFailed"]);
     expect(await state("t1")).toMatchObject({ status: "abandoned" });
     expect(await world.dueEntries()).toEqual([]);
-    expect(
-      (await lanes.read(world.ledger, "container/1234567/76/c1"))?.value.waiting ?? [],
-    ).toEqual([]);
   });
 });
 
