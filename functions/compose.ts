@@ -4,7 +4,6 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { SSMClient } from "@aws-sdk/client-ssm";
 import type { Context } from "aws-lambda";
 import type * as z from "zod";
 import { readRequest } from "../lib/engine/read-request.ts";
@@ -100,7 +99,7 @@ export const createPorts = (settings: FunctionSettings, shards = createShards(1)
     random,
     log: createInvocationLog(),
     metrics: createEmfMetrics(settings.STAGE),
-    secrets: createSsmSecrets({ client: createAwsClient(SSMClient) }),
+    secrets: createSsmSecrets(),
   };
 };
 

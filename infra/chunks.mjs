@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { BASE } from "./bundling.mjs";
 
-const MAIN = "lib/cli/main.ts";
-/** In this order, so that `list` loads nothing that only `send` needs. */
-const QUICK_VERBS = ["lib/cli/commands/list.ts", "lib/cli/commands/send.ts"];
+/** What every call loads, then the quick verbs in this order, so that `list` loads nothing that only `send` needs. */
+const QUICK = ["lib/cli/program.ts", "lib/cli/commands/list.ts", "lib/cli/commands/send.ts"];
 
 /** A module and all that it imports, except on demand. */
 const reachedFrom = (inputs, module, reached = new Set()) => {
@@ -28,27 +27,16 @@ const loadedOnDemand = (inputs) =>
       .map(({ path }) => path),
   );
 
-/** Modules of the package's exports, which must not load the command line. */
-const ofExports = (inputs, entryPoints) => {
-  const reached = new Set();
-  for (const entry of Object.values(entryPoints)) {
-    if (entry !== MAIN) reachedFrom(inputs, entry, reached);
-  }
-  return reached;
-};
-
-/** The modules loaded on demand that share code with a quick verb, each with these verbs. */
-const sharing = (inputs, entryPoints) => {
+/** The modules on demand that share code with one of `QUICK`, each with all of these. */
+const sharing = (inputs) => {
   const found = new Map();
-  const exported = ofExports(inputs, entryPoints);
-  const earlier = reachedFrom(inputs, MAIN);
-  for (const verb of QUICK_VERBS) {
+  const earlier = new Set();
+  for (const verb of QUICK) {
     const group = new Set([...reachedFrom(inputs, verb)].filter((module) => !earlier.has(module)));
     for (const module of group) earlier.add(module);
     for (const module of loadedOnDemand(inputs)) {
       const shares = [...reachedFrom(inputs, module)].some((each) => group.has(each));
-      if (shares && !group.has(module) && !exported.has(module))
-        found.set(module, [...(found.get(module) ?? []), verb]);
+      if (shares && !group.has(module)) found.set(module, [...(found.get(module) ?? []), verb]);
     }
   }
   return found;
@@ -58,12 +46,12 @@ const sharing = (inputs, entryPoints) => {
  * Options of a build in which quick verbs share few chunks. esbuild puts modules into one chunk when the same modules
  * on demand need them. So every module on demand that needs some of a verb's modules imports the verb. Our modules have
  * no side effects, so esbuild ignores these imports in its output.
- * @param {import("esbuild").BuildOptions} options
+ * @param {import("esbuild").BuildOptions} options of the command line alone
  * @returns {Promise<import("esbuild").BuildOptions>}
  */
 export const withFewChunks = async (options) => {
   const { metafile } = await build({ ...options, metafile: true, write: false });
-  const verbsOf = sharing(metafile.inputs, options.entryPoints);
+  const verbsOf = sharing(metafile.inputs);
   const importVerbs = {
     name: "import-quick-verbs",
     setup({ onLoad }) {

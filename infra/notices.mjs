@@ -107,37 +107,40 @@ const noticesOf = (folders) => {
   return { text: format(packages), problems: packages.flatMap(({ problems }) => problems) };
 };
 
-/** The folders of packages by the file of their notices. A failed build has no metafile. */
-const packagesBy = (fileOf, root, metafile) => {
-  const folders = new Map();
+/** Adds the folders of packages by the file of their notices. A failed build has no metafile. */
+const addPackages = (folders, fileOf, root, metafile) => {
   for (const [bundle, output] of Object.entries(metafile?.outputs ?? {})) {
     const file = fileOf(join(root, bundle));
     const found = packageFolders(output).map((folder) => join(root, folder));
     if (found.length > 0) folders.set(file, new Set([...(folders.get(file) ?? []), ...found]));
   }
-  return folders;
 };
 
 /**
- * Writes the notices of each bundle that contains packages, and fails the build with each problem.
+ * Writes the notices of each bundle that contains packages, and fails the build with each problem. Builds with the same
+ * plugin share their notices.
  * @param fileOf path of the notices for the path of a bundle; default: in the bundle's folder
  * @returns {import("esbuild").Plugin}
  */
-export const licenceNotices = (fileOf = (bundle) => join(dirname(bundle), FILE)) => ({
-  name: "licence-notices",
-  setup({ initialOptions, onEnd }) {
-    initialOptions.metafile = true;
-    const { absWorkingDir: root = process.cwd(), write = true } = initialOptions;
-    onEnd(({ metafile }) => {
-      const problems = new Set();
-      for (const [file, folders] of packagesBy(fileOf, root, metafile)) {
-        const notices = noticesOf([...folders]);
-        for (const problem of notices.problems) problems.add(problem);
-        if (!write) continue;
-        mkdirSync(dirname(file), { recursive: true });
-        writeFileSync(file, notices.text);
-      }
-      return { errors: [...problems].map((text) => ({ text })) };
-    });
-  },
-});
+export const licenceNotices = (fileOf = (bundle) => join(dirname(bundle), FILE)) => {
+  const byFile = new Map();
+  return {
+    name: "licence-notices",
+    setup({ initialOptions, onEnd }) {
+      initialOptions.metafile = true;
+      const { absWorkingDir: root = process.cwd(), write = true } = initialOptions;
+      onEnd(({ metafile }) => {
+        const problems = new Set();
+        addPackages(byFile, fileOf, root, metafile);
+        for (const [file, folders] of byFile) {
+          const notices = noticesOf([...folders]);
+          for (const problem of notices.problems) problems.add(problem);
+          if (!write) continue;
+          mkdirSync(dirname(file), { recursive: true });
+          writeFileSync(file, notices.text);
+        }
+        return { errors: [...problems].map((text) => ({ text })) };
+      });
+    },
+  };
+};

@@ -8,7 +8,7 @@ import { cursorOf, cursorSchema, sortOf } from "./list-cursor.ts";
 
 /** Selects a page of tasks with an event. */
 export const aiTasksQuerySchema = z.strictObject({
-  cursor: cursorSchema.optional(),
+  cursor: cursorSchema().optional(),
   /** Ended and vanished tasks of one page. */
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });

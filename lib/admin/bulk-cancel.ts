@@ -14,7 +14,7 @@ const PAGE_LIMIT = 100;
 /** Lanes that are worked on at once. */
 const MAX_LANES = 8;
 
-const bulkRowSchema = listRowSchema.extend({
+const bulkRowSchema = listRowSchema().extend({
   cancel: z.discriminatedUnion("kind", [
     ...cancelAnswerSchema.options,
     /** A rejected request, which never became a command. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { lazy } from "../contract/lazy.ts";
 
 /** Maximum length of a sort key in DynamoDB, bytes. */
 const MAX_SORT_BYTES = 1_024;
@@ -16,6 +17,6 @@ const isCursor = (cursor: string): boolean => {
 };
 
 /** Cursor of the previous page of a list, in a query. */
-export const cursorSchema = z
-  .string()
-  .refine(isCursor, { error: "must be the cursor that an earlier page ended with" });
+export const cursorSchema = lazy(() =>
+  z.string().refine(isCursor, { error: "must be the cursor that an earlier page ended with" }),
+);

@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from "node:util";
 import wrapAnsi from "wrap-ansi";
 import { textWidth } from "./text-width.ts";
 
@@ -17,9 +16,13 @@ const SHELL = /^\s*(npx |export )/;
 /** A word of a shell, with its quoted parts. */
 const SHELL_WORD = /(?:'[^']*'|\\.|[^\s'])+/g;
 
+/** From Node 22 on, `import` of `node:util` reads each export, and some load libraries: 3 ms of CPU time. */
+const withoutStyles = (line: string): string =>
+  process.getBuiltinModule("node:util").stripVTControlCharacters(line);
+
 /** Indent of continuation lines: the last column of the line, or two columns more than its start. */
 const hangOf = (line: string, columns: number): number => {
-  const plain = stripVTControlCharacters(line);
+  const plain = withoutStyles(line);
   const start = plain.search(/\S/);
   const gaps = [...plain.matchAll(/(?<=\S) {2,}(?=\S)/g)];
   const [gap] = gaps.slice(-1);
@@ -46,13 +49,13 @@ const wrapShell = (line: string, columns: number): string => {
 
 const wrapLine = (line: string, columns: number): string => {
   if (textWidth(line) <= columns) return line;
-  if (SHELL.test(stripVTControlCharacters(line))) return wrapShell(line, columns);
+  if (SHELL.test(withoutStyles(line))) return wrapShell(line, columns);
   const hang = hangOf(line, columns);
   // Continuation lines are wrapped to the width that remains beside their indent.
   const [first = "", ...rest] = wrapAnsi(line, columns, { trim: false }).split("\n");
   if (rest.length === 0) return line;
   const behind = wrapAnsi(rest.join("").trimStart(), columns - hang).split("\n");
-  const isBlank = stripVTControlCharacters(first).trim() === "";
+  const isBlank = withoutStyles(first).trim() === "";
   const lines = behind.map((each) => " ".repeat(hang) + each);
   // Nothing fits behind the indent of a line that begins with a wide word.
   if (isBlank) lines[0] = first + behind[0];

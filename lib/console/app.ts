@@ -35,10 +35,10 @@ const NO_VERDICT =
 const createBulkCancelRoutes = ({ bulkCancel }: Admin): Hono => {
   const app = new Hono();
   app.get("/preview", async (context) =>
-    context.json(await bulkCancel.preview(parsedQuery(context, bulkQuerySchema))),
+    context.json(await bulkCancel.preview(parsedQuery(context, bulkQuerySchema()))),
   );
   app.post("/", async (context) => {
-    const query = await parsedBody(context, boundedQuerySchema);
+    const query = await parsedBody(context, boundedQuerySchema());
     return context.json(await bulkCancel.apply(query), 202);
   });
   return app;
@@ -51,7 +51,7 @@ const createCommandRoutes = (admin: Admin): Hono => {
     sender: req.query("sender"),
   });
   app.get("/", async (context) => {
-    return context.json(await admin.list(parsedQuery(context, listQuerySchema)));
+    return context.json(await admin.list(parsedQuery(context, listQuerySchema())));
   });
   if (admin.send) {
     const { send } = admin;

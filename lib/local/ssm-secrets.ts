@@ -3,9 +3,7 @@ import type { Secrets } from "../platform/ports/secrets.ts";
 /** Secrets in SSM parameters. Loads the AWS client at a read: most runs have no AWS credentials, and no use for it. */
 export const ssmSecrets: Secrets = {
   async read(reference) {
-    const { SSMClient } = await import("@aws-sdk/client-ssm");
-    const { createAwsClient } = await import("../platform/aws/aws-client.ts");
     const { createSsmSecrets } = await import("../platform/aws/ssm-secrets.ts");
-    return createSsmSecrets({ client: createAwsClient(SSMClient) }).read(reference);
+    return createSsmSecrets().read(reference);
   },
 };

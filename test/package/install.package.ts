@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, inject, it } from "vitest";
 import { LEFT_OVER } from "./packed.ts";
 
@@ -10,6 +10,11 @@ const { tarball, bytes, folder } = inject("packed");
 const MAX_TARBALL_BYTES = 5_000_000;
 const MAX_INSTALLED_MB = 32;
 const MAX_PACKAGES = 39;
+/** Reading a file takes a call of the command line up to 1 ms. */
+const MAX_FILES_OF_A_CALL = 8;
+
+/** An import in a minified module. */
+const STATIC_IMPORT = /(?:\bfrom|\bimport)"(\.[^"]+)"/g;
 
 /** Space that a folder takes on the disk, as `du` counts it. */
 const diskBytes = (path: string): number => {
@@ -22,6 +27,16 @@ const diskBytes = (path: string): number => {
 const installedPackages = (): readonly string[] => {
   const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
   return Object.keys(lock.packages).filter((path) => path !== "");
+};
+
+/** Files of the installed package that a module imports, except on demand, with itself. */
+const loadedBy = (module: string, loaded = new Set<string>()): ReadonlySet<string> => {
+  if (loaded.has(module)) return loaded;
+  loaded.add(module);
+  for (const [, path = ""] of readFileSync(module, "utf8").matchAll(STATIC_IMPORT)) {
+    loadedBy(join(dirname(module), path), loaded);
+  }
+  return loaded;
 };
 
 describe("the packed package", () => {
@@ -37,6 +52,20 @@ describe("the packed package", () => {
     );
     expect(megabytes).toBeLessThanOrEqual(MAX_INSTALLED_MB);
     expect(packages.length).toBeLessThanOrEqual(MAX_PACKAGES);
+  });
+
+  it.each(["list", "send"])("loads at most 8 files for a call of %s", (verb) => {
+    const dist = join(folder, "node_modules", "skyhook", "dist");
+    const chunks = join(dist, "chunks");
+    const ofVerb = new RegExp(`^${verb}-[A-Z0-9]{8}\\.mjs$`);
+    const [entry = ""] = readdirSync(chunks).filter((file) => ofVerb.test(file));
+
+    const loaded = loadedBy(join(dist, "skyhook.mjs"));
+    const files = new Set([...loaded, ...loadedBy(join(chunks, entry))]);
+
+    expect(files.size).toBeLessThanOrEqual(MAX_FILES_OF_A_CALL);
+    // The scan has followed imports: the program alone loads a chunk with commander.
+    expect(loaded.size).toBeGreaterThan(1);
   });
 
   it("contains nothing that an earlier build has left in dist", () => {

@@ -125,7 +125,7 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
     },
     async list({ limit, ...filters }: ListQuery) {
       const { listPageSchema } = await ofList();
-      return read(at("/commands", { ...filters, limit: String(limit) }), listPageSchema);
+      return read(at("/commands", { ...filters, limit: String(limit) }), listPageSchema());
     },
     /** The newest events, the oldest first. */
     async recentEvents(asked: EventsAsked) {

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { serverSentEvents } from "../server-sent-events.ts";
@@ -122,7 +121,7 @@ export const answerIn = <S extends z.ZodType>(
   noneText: string,
 ): z.output<S> | undefined => {
   if (isOk(answer)) return schema.parse(JSON.parse(answer.text));
-  if (isDeepStrictEqual(jsonIn(answer), { error: noneText })) return undefined;
+  if (refusalSchema.safeParse(jsonIn(answer)).data?.error === noneText) return undefined;
   throw refusedBy(answer, target);
 };
 

@@ -1,5 +1,4 @@
 import { GetQueueUrlCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { SSMClient } from "@aws-sdk/client-ssm";
 import type { Admin } from "../../admin/admin.ts";
 import {
   type DeadLetterDeps,
@@ -63,7 +62,7 @@ const awsAccountOf = (queueUrl: string): string => new URL(queueUrl).pathname.sp
 
 /** The key of intake's seal. Undefined without the right to read it; the seal is not checked then. */
 const fingerprintKeyOf = (stage: string): Promise<string | undefined> =>
-  createSsmSecrets({ client: createAwsClient(SSMClient) })
+  createSsmSecrets()
     .read(`/skyhook/${stage}/fingerprint-key`)
     .catch(() => undefined);
 

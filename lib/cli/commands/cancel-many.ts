@@ -92,7 +92,7 @@ const countsText = (
 
 /** @throws ExitError for wrong filters, or none */
 const queryOf = (flags: CancelManyFlags, clock: Clock): BulkQuery => {
-  const query = bulkQuerySchema.safeParse(filtersOf(flags, clock));
+  const query = bulkQuerySchema().safeParse(filtersOf(flags, clock));
   if (query.success) return query.data;
   const [problem] = problemsOf(query.error.issues);
   const text = problem?.path

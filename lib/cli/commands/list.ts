@@ -66,7 +66,7 @@ export const listText = (
 /** @throws ExitError that names the first wrong flag */
 const queryOf = (flags: ListFlags, clock: Clock): ListQuery => {
   const { cursor, limit } = flags;
-  const query = listQuerySchema.safeParse({
+  const query = listQuerySchema().safeParse({
     ...filtersOf(flags, clock),
     limit,
     ...(cursor !== undefined && { cursor }),

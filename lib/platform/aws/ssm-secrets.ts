@@ -1,12 +1,16 @@
-import { GetParameterCommand, type SSMClient } from "@aws-sdk/client-ssm";
+import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
 import type { Secrets } from "../ports/secrets.ts";
+import { createAwsClient } from "./aws-client.ts";
 
 export interface SsmSecretsOptions {
-  readonly client: SSMClient;
+  /** Default: one with the credentials and the region of this process. */
+  readonly client?: SSMClient;
 }
 
 /** Secrets in SSM parameters; each call reads and decrypts again. */
-export const createSsmSecrets = ({ client }: SsmSecretsOptions): Secrets => ({
+export const createSsmSecrets = ({
+  client = createAwsClient(SSMClient),
+}: SsmSecretsOptions = {}): Secrets => ({
   async read(reference) {
     const failed = (reason: string) => new Error(`secret ${reference} cannot be read: ${reason}`);
     const reply = await client

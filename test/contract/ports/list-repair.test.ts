@@ -81,7 +81,7 @@ const entries = (): Promise<readonly string[]> =>
   });
 
 const idsOf = async (ledger: Ledger): Promise<readonly string[]> => {
-  const { rows } = await listCommands(ledger, listQuerySchema.parse({}), NOW);
+  const { rows } = await listCommands(ledger, listQuerySchema().parse({}), NOW);
   return rows.map(({ id }) => id);
 };
 

@@ -159,7 +159,7 @@ test("the list adds no write to a run, and its tasks do not appear among the com
     `ledger.write ai-task#local/${idOf(1)}`,
     "ledger.write ai-watch#local",
   ]);
-  const query = listQuerySchema.parse({});
+  const query = listQuerySchema().parse({});
   expect((await listCommands(world.ledger, query, world.clock.now())).rows).toEqual([]);
 });
 

@@ -55,7 +55,7 @@ const rewrite = (by: Ledger, id: string) =>
   commands.update(by, `own/${id}`, (command) => ({ ...command, attemptCount: 1 }));
 
 const listedIds = async (): Promise<readonly string[]> => {
-  const { rows } = await listCommands(ledger, listQuerySchema.parse({ limit: 500 }), NOW);
+  const { rows } = await listCommands(ledger, listQuerySchema().parse({ limit: 500 }), NOW);
   return rows.map(({ id }) => id).sort();
 };
 

@@ -85,7 +85,7 @@ describe("a bulk cancellation", () => {
 
     const page = await previewCancel(
       depsOf(watched),
-      bulkQuerySchema.parse({ account: "local", since: "2026-11-22T00:00:00Z" }),
+      bulkQuerySchema().parse({ account: "local", since: "2026-11-22T00:00:00Z" }),
     );
 
     expect(effects(page)).toEqual(FORESEEN);
@@ -98,7 +98,7 @@ describe("a bulk cancellation", () => {
   test("does what its preview foresaw", async () => {
     const ledger = await ledgerWith(EACH);
     const deps = depsOf(ledger);
-    const query = boundedQuerySchema.parse({ account: "local", until: UNTIL });
+    const query = boundedQuerySchema().parse({ account: "local", until: UNTIL });
 
     const page = await cancelMatching(deps, query, (key) => cancelCommand(deps, key));
 
@@ -112,7 +112,7 @@ describe("a bulk cancellation", () => {
   test("leaves a command alone that was accepted after the preview began", async () => {
     const ledger = await ledgerWith([{ id: "old" }, { id: "late", acceptedAt: NOW + 1 }]);
     const deps = depsOf(ledger);
-    const query = boundedQuerySchema.parse({ account: "local", until: UNTIL });
+    const query = boundedQuerySchema().parse({ account: "local", until: UNTIL });
 
     const page = await cancelMatching(deps, query, (key) => cancelCommand(deps, key));
 
@@ -129,7 +129,7 @@ describe("a bulk cancellation", () => {
     const order: string[] = [];
     let open = 0;
     let most = 0;
-    const query = boundedQuerySchema.parse({ account: "local", until: UNTIL });
+    const query = boundedQuerySchema().parse({ account: "local", until: UNTIL });
 
     await cancelMatching(deps, query, async (key) => {
       open += 1;
@@ -157,7 +157,7 @@ describe("a bulk cancellation", () => {
     let cursor: string | undefined;
     const done: string[] = [];
     do {
-      const query = boundedQuerySchema.parse({
+      const query = boundedQuerySchema().parse({
         ...{ account: "local", until: UNTIL },
         ...(cursor !== undefined && { cursor }),
       });
@@ -179,7 +179,7 @@ describe("a bulk cancellation", () => {
   test("reports a failure of the ledger for its command, and continues with the others", async () => {
     const ledger = await ledgerWith([{ id: "a" }, { id: "b" }]);
     const deps = depsOf(ledger);
-    const query = boundedQuerySchema.parse({ account: "local", until: UNTIL });
+    const query = boundedQuerySchema().parse({ account: "local", until: UNTIL });
 
     const page = await cancelMatching(deps, query, (key) =>
       key === "own/b" ? Promise.reject(new TypeError("throttled")) : cancelCommand(deps, key),
@@ -196,19 +196,19 @@ describe("a bulk cancellation", () => {
       ...{ problems: [], problemCount: 0, digest: "d", rejectedAt: NOW - 1_000 },
     });
 
-    const page = await previewCancel(depsOf(ledger), bulkQuerySchema.parse({ sender: "own" }));
+    const page = await previewCancel(depsOf(ledger), bulkQuerySchema().parse({ sender: "own" }));
 
     expect(effects(page)).toEqual(["c1 rejected"]);
   });
 
   test.each([{}, { until: UNTIL }])("refuses %j, which selects every command", (query) => {
-    expect(bulkQuerySchema.safeParse(query).error?.issues).toMatchObject([
+    expect(bulkQuerySchema().safeParse(query).error?.issues).toMatchObject([
       { message: "needs at least one of account, operation, sender, resource, status, since" },
     ]);
   });
 
   test("refuses to change anything without a bound", () => {
-    expect(boundedQuerySchema.safeParse({ account: "local" }).error?.issues).toMatchObject([
+    expect(boundedQuerySchema().safeParse({ account: "local" }).error?.issues).toMatchObject([
       { path: ["until"], message: "needs the until of the preview" },
     ]);
   });

@@ -41,7 +41,7 @@ const watching = async (
       return answer ?? { rows: [] };
     };
   };
-  const query = listQuerySchema.parse({ limit });
+  const query = listQuerySchema().parse({ limit });
   const checks: ListCheck[] = [];
   const watch = { open, query, clock, everyMs: 2_000, signal: stopping.signal };
   for await (const check of watchList(watch)) checks.push(check);

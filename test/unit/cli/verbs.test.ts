@@ -22,13 +22,19 @@ const loadedBy = (file: URL, seen = new Set<string>()): ReadonlySet<string> => {
   return seen;
 };
 
+const ON_DEMAND = /import\("(\.[\w./-]*\/([\w-]+)-\w+\.mjs)"\)/g;
+
 const sourcesSchema = z.object({ sources: z.array(z.string()) });
 
-/** The modules of the verbs in the built program, by name. */
+/** The modules that the built program loads on demand, by name: those of the verbs, and two for its end. */
 const verbModules = new Map(
-  [...readFileSync(PROGRAM, "utf8").matchAll(/import\("(\.\/skyhook\/([\w-]+)-\w+\.mjs)"\)/g)].map(
-    ([, path = "", name = ""]) => [name, new URL(path, PROGRAM)] as const,
-  ),
+  [...loadedBy(PROGRAM)]
+    .filter((each) => each.startsWith("file:"))
+    .flatMap((file) =>
+      [...readFileSync(new URL(file), "utf8").matchAll(ON_DEMAND)].map(
+        ([, path = "", name = ""]) => [name, new URL(path, file)] as const,
+      ),
+    ),
 );
 
 const matching = (loaded: ReadonlySet<string>, pattern: RegExp): readonly string[] =>
