@@ -44,7 +44,7 @@ const VERBS: readonly Verb[] = [
   },
   {
     usage: "prices",
-    summary: "Show the prices that a running Skyhook has recorded",
+    summary: "Show the prices that Skyhook has recorded",
     load: async () => (await import("./commands/prices.ts")).declarePrices,
   },
   {

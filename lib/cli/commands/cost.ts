@@ -50,7 +50,7 @@ const billTable = (bill: Bill): readonly (readonly string[])[] => {
 };
 
 const NOT_COUNTED =
-  "Left out: alarms, dashboard and custom metrics (about $10 a month), storage and backups of the ledger, log lines, traffic, free tiers and taxes. List prices of us-east-1, November 2026.";
+  "Left out: scheduled jobs, alarms, dashboard and custom metrics (about $10 a month), storage and backups of the ledger, log lines, traffic, free tiers and taxes. List prices of us-east-1, November 2026.";
 
 const printCost = (flags: CostFlags): ExitCode => {
   const { "--commands": commands, "--task-seconds": taskSeconds } = readSettings(settingsSchema, {

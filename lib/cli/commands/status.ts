@@ -228,7 +228,7 @@ export const showStatus = async (
 
 const DESCRIPTION = `Shows a command's state, its tasks, every request that it sent, its events, what it waits for, and the next steps for an operator.
 
-The newest ${MAX_ATTEMPTS_SHOWN} requests are listed; --json prints all, and the command itself with its secrets redacted, until its end erases it. Ids and times of events follow from the ledger, which keeps a command for 60 days after its deadline. While the provider answers 404 for a task, status shows since when, and when Skyhook gives the task up.
+The newest ${MAX_ATTEMPTS_SHOWN} requests are listed; --json prints all, and the command itself with its secrets redacted, until its end erases it. Ids and times of events follow from the ledger, which keeps a command for 60 days after its end. While the provider answers 404 for a task, status shows since when, and when Skyhook gives the task up.
 
 A rejected request never became a command. status shows its problems for 30 days, by the id of its command or of its event. Skyhook keeps five rejections of an id, the listed one and the newest, and at most 100 of a sender in an hour.
 

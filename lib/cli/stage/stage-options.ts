@@ -26,6 +26,9 @@ const addParam = (
 export const addStageOptions = (command: Command): Command =>
   command
     .requiredOption("--stage <name>", "stage: at most 12 letters, digits and hyphens")
-    .option("--region <name>", "AWS region (default: AWS_REGION, else us-east-1)")
+    .option(
+      "--region <name>",
+      "AWS region (default: AWS_REGION, else AWS_DEFAULT_REGION, else us-east-1)",
+    )
     .option("--param <name=value>", "parameter of the stage; may be repeated", addParam, {})
     .option("--bucket <name>", "existing bucket for the zips (default: one in the stack)");

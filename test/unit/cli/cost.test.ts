@@ -14,7 +14,7 @@ describe("skyhook cost", () => {
     );
     expect(stdout).toMatch(/^WRU of the due index +4,000,000 +0 +0 +\$2\.50$/m);
     expect(stdout).toMatch(/^dollars +\$16\.63 +\$8\.06 +\$0\.92 +\$25\.61$/m);
-    expect(stderr).toContain("Left out: alarms");
+    expect(stderr).toContain("Left out: scheduled jobs, alarms");
   });
 
   it.concurrent("prints one JSON object", async () => {
