@@ -52,7 +52,9 @@ const joinLane = async (
   const key = commandKey(command);
   const found = known ?? (await lanes.read(deps.ledger, command.lane)) ?? "absent";
   const { holder } = found === "absent" ? {} : found.value;
-  const isLeft = holder !== undefined && holder !== key && (await hasEnded(deps, holder));
+  // It keeps the lane until it has ended, and a write of the command that was read before its end fails.
+  if (holder === key) return "holder";
+  const isLeft = holder !== undefined && (await hasEnded(deps, holder));
   const enter = (current: Lane | undefined): Lane =>
     enterLane(current, key, deps.clock.now(), isLeft ? holder : undefined);
   const { value: lane } = await lanes.change(deps.ledger, command.lane, enter, found);
@@ -64,6 +66,8 @@ const joinLane = async (
     await handOver(deps, command.lane, lane.holder);
   return "behind";
 };
+
+const NOT_TAKEN = "the bus did not take every event of the command";
 
 /**
  * Publishes the command's outbox. The next write of the returned command records that; if none follows, the
@@ -77,20 +81,24 @@ const publishOutbox = async (
   if (stored.value.outbox.length === 0) return stored;
   const published = await publish(deps, unpublishedEvents(stored.value));
   const value = markPublished(stored.value, published);
-  if (value.outbox.length > 0) throw new Error("the bus did not take every event of the command");
+  if (value.outbox.length > 0) throw new Error(NOT_TAKEN);
   return { ...stored, value };
 };
 
-/** Does the work that sends nothing: records the tasks of a reply, or finishes an ended command. */
-const finishWork = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+/**
+ * Does the work that sends nothing: records the tasks of a reply, or finishes an ended command.
+ * @returns false when the bus did not take every event
+ */
+const finishWork = async (deps: CommandDeps, stored: Stored<Command>): Promise<boolean> => {
   const { value: command } = stored;
-  if (command.state.status === "following") return recordTasks(deps, stored);
-  if (!isEnded(command)) return;
+  if (command.state.status === "following") await recordTasks(deps, stored);
+  if (!isEnded(command)) return true;
   // An earlier version leaves a due entry of a command that its tasks ended, which has to be removed.
   const isFinished = command.state.settled || isEndedByTasks(command.state);
   if (!isFinished || stored.dueAt !== undefined) return finishCommand(deps, stored);
   // A process that was suspended may have put the command into its lane again, where others wait now.
   await handOver(deps, command.lane, commandKey(command));
+  return true;
 };
 
 /** Whether an attempt may start now: no attempt is running, and no pause is left. */
@@ -241,7 +249,10 @@ export const checkCommand = async (given: CommandDeps, key: string): Promise<voi
     return;
   }
   if (isBeforeItsLane(command)) return checkOutsideLane(deps, stored);
-  if (command.state.status !== "running") return finishWork(deps, stored);
+  if (command.state.status !== "running") {
+    if (!(await finishWork(deps, stored))) throw new Error(NOT_TAKEN);
+    return;
+  }
   const check = (current: Command): Command => checkLater(loseLease(current, now), now);
   await commands.update(deps.ledger, key, check, stored);
   return sendBack(deps, command);
@@ -265,7 +276,10 @@ export const checkLane = async (deps: CommandDeps, lane: string): Promise<void> 
     return handOver(deps, lane, holder);
   }
   const { value: command } = stored;
-  if (isEnded(command)) return finishWork(depsFor(deps, command), stored);
+  if (isEnded(command)) {
+    await finishWork(depsFor(deps, command), stored);
+    return;
+  }
   const { status } = command.state;
   const isActive = status === "running" || status === "following";
   if (!isActive) await sendBack(deps, command);

@@ -34,16 +34,23 @@ export const waitForOthers = (command: Command, lookAt: number): Command =>
     isBeforeItsLane(command) ? { ...command, state: { status: "waiting", lookAt } } : command,
   );
 
+/** Since when an attempt could start, epoch ms; now, if the command waits for others. */
+const readySince = ({ state, acceptedAt }: Command, now: number): number => {
+  if (state.status === "running") return state.notBefore;
+  return state.status === "accepted" ? acceptedAt : now;
+};
+
 /**
- * Postpones the next check of a command that was sent back to the queue. Leaves a running attempt
- * alone: a write by another function would keep its owner from recording the reply.
+ * Postpones the next check of a command that was sent back to the queue, by as long as an attempt could have started:
+ * the messages of thousands of commands take minutes, and each check sends one more. Leaves a running attempt alone: a
+ * write by another function would keep its owner from recording the reply.
  */
 export const checkLater = (command: Command, now: number): Command => {
   const { state } = command;
   const isAtRest = isBeforeItsLane(command) || (state.status === "running" && !state.lease);
-  return isAtRest && "lookAt" in state
-    ? { ...command, state: { ...state, lookAt: now + CHECK_AGAIN_MS } }
-    : command;
+  if (!isAtRest || !("lookAt" in state)) return command;
+  const pauseMs = Math.max(CHECK_AGAIN_MS, now - readySince(command, now));
+  return { ...command, state: { ...state, lookAt: now + pauseMs } };
 };
 
 /**

@@ -49,15 +49,21 @@ export const leaveTasks = async (
  * Finishes a command with a recorded end: hands its lane over, publishes its events, abandons tasks
  * that are still open, and removes the due time. Each step may be repeated; the poller repeats what
  * fails.
+ * @returns whether the bus took every event
  */
-export const finishCommand = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
+export const finishCommand = async (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+): Promise<boolean> => {
   const { value: command } = stored;
   const key = commandKey(command);
   await handOver(deps, command.lane, key);
-  const published = await publish(deps, unpublishedEvents(command));
+  const events = unpublishedEvents(command);
+  const published = await publish(deps, events);
   await leaveTasks(deps, command);
   const change = (current: Command): Command => finalize(markPublished(current, published));
   await commands.update(deps.ledger, key, change, stored);
+  return published.size === events.length;
 };
 
 /**

@@ -88,8 +88,8 @@ export const wakeForTasks = async (
 };
 
 /**
- * Gives every task of a following command its own item, then lets the command rest until its
- * deadline. Repeatable: a crash in between leaves the command due at once.
+ * Gives every task of a following command its own item. The items are due in place of the command then. Repeatable: a
+ * crash in between leaves the command due at once.
  */
 export const recordTasks = async (deps: CommandDeps, stored: Stored<Command>): Promise<void> => {
   const { value: command } = stored;

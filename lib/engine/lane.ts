@@ -81,9 +81,14 @@ export const confirmHolder = (lane: Lane, key: string): Lane => {
   return confirmed;
 };
 
-/** Postpones the check of a grant. Its holder was not active, and is sent back to the queue. */
+/**
+ * Postpones the check of a grant, by as long as it exists. Its holder was not active, and is sent back to the queue, where
+ * its message may take minutes.
+ */
 export const renewGrant = (lane: Lane, key: string, now: number): Lane =>
-  lane.holder === key ? { ...lane, checkAt: now + GRANT_CHECK_MS } : lane;
+  lane.holder === key
+    ? { ...lane, checkAt: now + Math.max(GRANT_CHECK_MS, now - lane.changedAt) }
+    : lane;
 
 /** SQS accepts message group ids up to this length. */
 const MAX_GROUP_ID_LENGTH = 128;

@@ -47,7 +47,7 @@ export interface Fact<T extends DetailType, Data extends JsonObject> {
   readonly detailType: T;
   /** Identifies the fact. The same identity gives the same event id for every publication. */
   readonly identity: readonly string[];
-  /** Group of the event on the bus: Skyhook publishes events of one subject in order. */
+  /** Group of the event, for a bus that keeps the order inside a group. */
   readonly subject: string;
   /** Epoch ms. */
   readonly time: number;

@@ -72,8 +72,7 @@ interface Deployment {
      */
     readonly "run-commands": RunNumbers & BatchNumbers;
     /**
-     * A run with work left lasts until the next tick, which is also the retry of a failed run. One run
-     * holds the lease; a second run ends at once.
+     * The next tick is also the retry of a failed run. One run holds the lease; a second run ends at once.
      */
     readonly "poll-tasks": RunNumbers & BatchNumbers & RetryNumbers;
     /**

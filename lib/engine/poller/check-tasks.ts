@@ -32,7 +32,7 @@ import {
   tasksOf,
 } from "./poller-memory.ts";
 import { readTasks, type TaskReport, type TaskReports } from "./read-tasks.ts";
-import { depsOfTask, publishTaskEnd, recordAndPublishEnd } from "./task-end.ts";
+import { depsOfTask, publishTaskEnd, recordAndPublishEnd, recordKnownEnds } from "./task-end.ts";
 
 /** Number of tasks that are read, or recorded as ended, at the same time. */
 const MAX_AT_ONCE = 32;
@@ -52,16 +52,19 @@ const recordMissing = async (deps: CommandDeps, known: Stored<Task>): Promise<St
   return recordAndPublishEnd(deps, stored, { status: "unknown", message });
 };
 
-/** Ends the command of an open task at its deadline. @returns whether no command waits for the task any more */
+/**
+ * Ends the command of a task at its deadline, with the ends of its tasks that are recorded already.
+ * @returns whether no command waits for the task any more
+ */
 const expireOverdue = async (deps: CommandDeps, task: Task): Promise<boolean> => {
   if (deps.clock.now() < task.deadline) return false;
-  const command = await commands.read(deps.ledger, task.command);
-  if (!command || isEnded(command.value)) return true;
+  const found = await commands.read(deps.ledger, task.command);
+  if (!found || isEnded(found.value)) return true;
   // A command in another state has a due time of its own.
-  return (
-    command.value.state.status === "following" &&
-    expireCommand(depsFor(deps, command.value), command)
-  );
+  if (found.value.state.status !== "following") return false;
+  const its = depsFor(deps, found.value);
+  const command = await recordKnownEnds(its, found);
+  return isEnded(command.value) || expireCommand(its, command);
 };
 
 /** Gives up a task after its deadline, with its command, unless that has ended with it. */

@@ -2,10 +2,11 @@ import { commandedOperation } from "../../contract/operations.ts";
 import { clipped, eventOf, listedProblems, publishNow } from "../../events/event.ts";
 import type { Stored } from "../../ledger/record.ts";
 import type { Ledger } from "../../platform/ports/ledger.ts";
-import { type Command, commands, isEnded } from "../command.ts";
+import { type Command, commandKey, commands, isEnded, isEndedByTasks } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import { depsFor, keyFields } from "../deps.ts";
-import { publishWithCommand, recordEndInCommand } from "../follow.ts";
+import { handOver } from "../finish.ts";
+import { publishWithCommand, readTask, recordEndInCommand } from "../follow.ts";
 import { redactorOf } from "../redaction.ts";
 import {
   type EndedTaskState,
@@ -132,6 +133,50 @@ const endOf = ({ status: kind, message, createdResources }: TaskEnd) => ({
   ...(createdResources && { createdResources }),
 });
 
+/** The items of the command's tasks that have an end whose event may be unpublished. */
+const unpublishedTasks = async (
+  { ledger }: CommandDeps,
+  command: Command,
+): Promise<readonly (Task & { readonly state: EndedTaskState })[]> => {
+  const followed = "tasks" in command.state ? command.state.tasks : [];
+  const items = await Promise.all(followed.map(({ id }) => readTask(ledger, command, id)));
+  return items.flatMap((item) =>
+    item && "told" in item.state && !item.state.told ? [{ ...item, state: item.state }] : [],
+  );
+};
+
+/**
+ * Records in a command the ends of its tasks that the bus has not taken until its deadline: they may be all that it
+ * waits for. Its lane is free then.
+ */
+export const recordKnownEnds = async (
+  deps: CommandDeps,
+  stored: Stored<Command>,
+): Promise<Stored<Command>> => {
+  let command = stored;
+  for (const { id, state } of await unpublishedTasks(deps, stored.value)) {
+    ({ command } = await recordEndInCommand(deps, command, id, endOf(state)));
+  }
+  if (isEnded(command.value)) await handOver(deps, command.value.lane, commandKey(command.value));
+  return command;
+};
+
+/**
+ * Publishes the ends of the other tasks of a command that has them already, before its own end.
+ * @throws Error when an event was not published
+ */
+const publishOtherEnds = async (
+  deps: CommandDeps,
+  command: Command,
+  taskId: string,
+): Promise<void> => {
+  const { state, deadline } = command;
+  // Of several tasks each event is published before the command gets the end, except at its deadline.
+  if (!("endedAt" in state) || state.endedAt < deadline || !isEndedByTasks(state)) return;
+  const others = (await unpublishedTasks(deps, command)).filter(({ id }) => id !== taskId);
+  for (const task of others) await publishNow(deps, taskEvent(task, task.state, command));
+};
+
 /**
  * Hands the end of a task to its command, and publishes both as far as they are due. Repeatable.
  * @returns the end as it was published
@@ -151,6 +196,7 @@ const publishInOrder = async (
     : (await recordEndInCommand(its, command, task.id, endOf(state))).command;
   // The event of an only task leaves with that of its command, and another process may have recorded another end.
   const final = endToPublish(task, ended.value) ?? state;
+  if (!isOnly) await publishOtherEnds(its, ended.value, task.id);
   await publishWithCommand(its, ended, isOnly ? [taskEvent(task, final, ended.value)] : []);
   return final;
 };

@@ -85,7 +85,8 @@ describe("a command that follows a task ends at its deadline", () => {
     expect((await world.command("c1"))?.state).toMatchObject({ reason: "deadline", settled: true });
   });
 
-  test("while the bus takes no end of its tasks, and its lane is free then", async () => {
+  /** `c2` in another lane, with two tasks that finish while the bus takes the event of none. */
+  const finishedUnheard = async () => {
     const { world, provider } = await following(RUNNING);
     provider.answer("PATCH ", () => json(200, { tasks: ["t2", "t3"] }));
     for (const id of ["t2", "t3"])
@@ -98,9 +99,34 @@ describe("a command that follows a task ends at its deadline", () => {
 
     await world.pass(DEADLINE_MS + 30_000);
 
+    return world;
+  };
+
+  test("with the ends of its tasks that the bus did not take, and its lane is free then", async () => {
+    const world = await finishedUnheard();
+
     const command = await world.command("c2");
-    expect(command?.state).toMatchObject({ status: "failed", reason: "deadline", settled: true });
+    expect(command?.state).toMatchObject({ status: "succeeded", settled: false });
     expect(await openInLane(world.ledger, command?.lane ?? "")).toEqual([]);
+  });
+
+  test("and the events of all its tasks leave before that of its end", async () => {
+    const world = await finishedUnheard();
+    world.bus.refuse(({ detail }) => JSON.stringify(detail).includes('"taskId":"t3"'));
+    await world.pass(30_000);
+    const whileOneIsRefused = world.publishedTypes("c2");
+    world.bus.refuse(() => false);
+
+    await world.untilQuiet();
+
+    expect(whileOneIsRefused).toContain("TaskFinished");
+    const ended = world.bus
+      .published()
+      .findIndex(({ detailType }) => detailType === "CommandSucceeded");
+    const last = world.bus.published().findIndex(({ data }) => data.taskId === "t3");
+    expect(last).toBeGreaterThan(0);
+    expect(ended).toBeGreaterThan(last);
+    expect(await world.dueEntries()).toEqual([]);
   });
 
   test("by the entry that an earlier version left at the deadline", async () => {
