@@ -13,6 +13,7 @@ import {
 import { unpublishedEvents } from "./command-events.ts";
 import {
   checkAfterPause,
+  checkAgain,
   checkLater,
   loseLease,
   markPublished,
@@ -212,8 +213,9 @@ const checkOutsideLane = async (deps: CommandDeps, stored: Stored<Command>): Pro
   if ((await checkEntry(deps, published)).kind !== "free") return;
   const position = await joinLane(deps, published);
   if (position === "behind") return;
-  const check = (current: Command): Command => checkLater(current, deps.clock.now());
-  await commands.update(deps.ledger, commandKey(value), check, published);
+  const check = position === "holder" ? checkLater : checkAgain;
+  const postponed = (current: Command): Command => check(current, deps.clock.now());
+  await commands.update(deps.ledger, commandKey(value), postponed, published);
   if (position === "holder") await sendBack(deps, value);
 };
 

@@ -9,6 +9,7 @@ import {
   outboxIdOf,
   type Resolution,
 } from "./command.ts";
+import { pauseBeforeResend } from "./lane.ts";
 
 /*
  * The transitions of a command. Every function is pure and returns the command's next state, or the
@@ -34,23 +35,30 @@ export const waitForOthers = (command: Command, lookAt: number): Command =>
     isBeforeItsLane(command) ? { ...command, state: { status: "waiting", lookAt } } : command,
   );
 
-/** Since when an attempt could start, epoch ms; now, if the command waits for others. */
-const readySince = ({ state, acceptedAt }: Command, now: number): number => {
-  if (state.status === "running") return state.notBefore;
-  return state.status === "accepted" ? acceptedAt : now;
-};
-
-/**
- * Postpones the next check of a command that was sent back to the queue, by as long as an attempt could have started:
- * the messages of thousands of commands take minutes, and each check sends one more. Leaves a running attempt alone: a
- * write by another function would keep its owner from recording the reply.
- */
-export const checkLater = (command: Command, now: number): Command => {
+/** Leaves a running attempt alone: a write by another function would keep its owner from recording the reply. */
+const checkIn = (command: Command, now: number, pauseMs: number): Command => {
   const { state } = command;
   const isAtRest = isBeforeItsLane(command) || (state.status === "running" && !state.lease);
-  if (!isAtRest || !("lookAt" in state)) return command;
-  const pauseMs = Math.max(CHECK_AGAIN_MS, now - readySince(command, now));
-  return { ...command, state: { ...state, lookAt: now + pauseMs } };
+  return isAtRest && "lookAt" in state
+    ? { ...command, state: { ...state, lookAt: now + pauseMs } }
+    : command;
+};
+
+/** Postpones the next check of a command that found no room in its lane. */
+export const checkAgain = (command: Command, now: number): Command =>
+  checkIn(command, now, CHECK_AGAIN_MS);
+
+/** Postpones the next check of a command that is sent back to the queue. */
+export const checkLater = (command: Command, now: number): Command => {
+  const { state, acceptedAt } = command;
+  switch (state.status) {
+    case "accepted":
+      return checkIn(command, now, pauseBeforeResend(acceptedAt, state.lookAt));
+    case "running":
+      return checkIn(command, now, pauseBeforeResend(state.notBefore, state.lookAt));
+    default:
+      return checkAgain(command, now);
+  }
 };
 
 /**

@@ -150,20 +150,21 @@ export const readTask = async (
 };
 
 /**
- * Records in a command how one of its tasks ended. The last task ends the command. Repeatable.
+ * Records in a command how its tasks ended. The last one ends the command. Repeatable.
+ * @param ends by task id
  * @returns the command, and whether it had not ended before
  */
-export const recordEndInCommand = async (
+export const recordEndsInCommand = async (
   deps: CommandDeps,
   known: Stored<Command>,
-  taskId: string,
-  end: TaskEnd,
+  ends: ReadonlyMap<string, TaskEnd>,
 ): Promise<{ readonly command: Stored<Command>; readonly isNews: boolean }> => {
-  const now = deps.clock.now();
   let isNews = false;
   const change = (current: Command): Command => {
     isNews = !isEnded(current);
-    return endByTasks(recordTaskEnd(current, taskId, fitting(current, end)), now);
+    let next = current;
+    for (const [id, end] of ends) next = recordTaskEnd(next, id, fitting(next, end));
+    return endByTasks(next, deps.clock.now());
   };
   const command = await changeCommand(deps, commandKey(known.value), change, known);
   return { command, isNews };

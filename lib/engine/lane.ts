@@ -5,6 +5,16 @@ import { LEDGER_RETENTION_MS } from "../ledger/retention.ts";
 
 /** A lane in which commands wait is checked after this time, until its holder is seen running. */
 const GRANT_CHECK_MS = 30_000;
+const MAX_RESEND_MS = 10 * 60_000;
+
+/**
+ * Pause from a message that resumes a command to the next one, which is needed only if the first is lost: as long as all
+ * messages before took, 30 s to 10 min. In a burst they wait in the queue for minutes, and each check adds one.
+ * @param since when the first message was due, epoch ms
+ * @param due when this one was due, epoch ms
+ */
+export const pauseBeforeResend = (since: number, due: number): number =>
+  Math.min(MAX_RESEND_MS, Math.max(GRANT_CHECK_MS, due - since));
 
 /**
  * Keeps the item far below DynamoDB's limit of 400 kB, and bounds a lane that makes no progress.
@@ -81,13 +91,10 @@ export const confirmHolder = (lane: Lane, key: string): Lane => {
   return confirmed;
 };
 
-/**
- * Postpones the check of a grant, by as long as it exists. Its holder was not active, and is sent back to the queue, where
- * its message may take minutes.
- */
+/** Postpones the check of a grant. Its holder was not active, and is sent back to the queue. */
 export const renewGrant = (lane: Lane, key: string, now: number): Lane =>
   lane.holder === key
-    ? { ...lane, checkAt: now + Math.max(GRANT_CHECK_MS, now - lane.changedAt) }
+    ? { ...lane, checkAt: now + pauseBeforeResend(lane.changedAt, lane.checkAt ?? now) }
     : lane;
 
 /** SQS accepts message group ids up to this length. */

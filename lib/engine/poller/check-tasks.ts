@@ -2,9 +2,10 @@ import pLimit from "p-limit";
 import type { Stored } from "../../ledger/record.ts";
 import type { DueEntry } from "../../platform/ports/ledger.ts";
 import type { Random } from "../../platform/ports/random.ts";
-import { commands, isEnded } from "../command.ts";
+import { commands, isEnded, isEndedByTasks } from "../command.ts";
 import { expireCommand } from "../dependencies.ts";
 import { type CommandDeps, depsFor } from "../deps.ts";
+import { handOver } from "../finish.ts";
 import {
   abandonTask,
   markFound,
@@ -59,12 +60,16 @@ const recordMissing = async (deps: CommandDeps, known: Stored<Task>): Promise<St
 const expireOverdue = async (deps: CommandDeps, task: Task): Promise<boolean> => {
   if (deps.clock.now() < task.deadline) return false;
   const found = await commands.read(deps.ledger, task.command);
-  if (!found || isEnded(found.value)) return true;
-  // A command in another state has a due time of its own.
-  if (found.value.state.status !== "following") return false;
+  if (!found) return true;
   const its = depsFor(deps, found.value);
-  const command = await recordKnownEnds(its, found);
-  return isEnded(command.value) || expireCommand(its, command);
+  const isFollowing = found.value.state.status === "following";
+  const stored = isFollowing ? await recordKnownEnds(its, found) : found;
+  const { value: command } = stored;
+  // A command in another state has a due time of its own.
+  if (!isEnded(command)) return isFollowing && expireCommand(its, stored);
+  // While the bus does not take the events of its tasks, nothing else opens its lane.
+  if (isEndedByTasks(command.state)) await handOver(its, command.lane, task.command);
+  return true;
 };
 
 /** Gives up a task after its deadline, with its command, unless that has ended with it. */

@@ -1,12 +1,11 @@
 import { commandedOperation } from "../../contract/operations.ts";
 import { clipped, eventOf, listedProblems, publishNow } from "../../events/event.ts";
-import type { Stored } from "../../ledger/record.ts";
+import { isUnreadable, type Stored } from "../../ledger/record.ts";
 import type { Ledger } from "../../platform/ports/ledger.ts";
-import { type Command, commandKey, commands, isEnded, isEndedByTasks } from "../command.ts";
+import { type Command, commands, isEnded, isEndedByTasks } from "../command.ts";
 import type { CommandDeps } from "../deps.ts";
 import { depsFor, keyFields } from "../deps.ts";
-import { handOver } from "../finish.ts";
-import { publishWithCommand, readTask, recordEndInCommand } from "../follow.ts";
+import { publishWithCommand, readTask, recordEndsInCommand } from "../follow.ts";
 import { redactorOf } from "../redaction.ts";
 import {
   type EndedTaskState,
@@ -19,6 +18,7 @@ import {
   taskKey,
   tasks,
 } from "../task.ts";
+import { MAX_SKEW_MS } from "./poller-memory.ts";
 
 /** Replaces a provider's text that may hold secrets unknown to Skyhook. */
 const NOT_SHOWN =
@@ -133,11 +133,16 @@ const endOf = ({ status: kind, message, createdResources }: TaskEnd) => ({
   ...(createdResources && { createdResources }),
 });
 
-/** The items of the command's tasks that have an end whose event may be unpublished. */
+type EndedTask = Task & { readonly state: EndedTaskState };
+
+/**
+ * The items of the command's tasks that have an end whose event may be unpublished.
+ * @throws Error when an item cannot be read
+ */
 const unpublishedTasks = async (
   { ledger }: CommandDeps,
   command: Command,
-): Promise<readonly (Task & { readonly state: EndedTaskState })[]> => {
+): Promise<readonly EndedTask[]> => {
   const followed = "tasks" in command.state ? command.state.tasks : [];
   const items = await Promise.all(followed.map(({ id }) => readTask(ledger, command, id)));
   return items.flatMap((item) =>
@@ -146,19 +151,22 @@ const unpublishedTasks = async (
 };
 
 /**
- * Records in a command the ends of its tasks that the bus has not taken until its deadline: they may be all that it
- * waits for. Its lane is free then.
+ * Records in a command, at its deadline, the ends of its tasks whose events the bus has not taken: they may be all that
+ * it waits for. An item of a newer version says nothing.
  */
 export const recordKnownEnds = async (
   deps: CommandDeps,
   stored: Stored<Command>,
 ): Promise<Stored<Command>> => {
-  let command = stored;
-  for (const { id, state } of await unpublishedTasks(deps, stored.value)) {
-    ({ command } = await recordEndInCommand(deps, command, id, endOf(state)));
+  try {
+    const ended = await unpublishedTasks(deps, stored.value);
+    if (ended.length === 0) return stored;
+    const ends = new Map(ended.map(({ id, state }) => [id, endOf(state)]));
+    return (await recordEndsInCommand(deps, stored, ends)).command;
+  } catch (error) {
+    if (isUnreadable(error)) return stored;
+    throw error;
   }
-  if (isEnded(command.value)) await handOver(deps, command.value.lane, commandKey(command.value));
-  return command;
 };
 
 /**
@@ -172,7 +180,8 @@ const publishOtherEnds = async (
 ): Promise<void> => {
   const { state, deadline } = command;
   // Of several tasks each event is published before the command gets the end, except at its deadline.
-  if (!("endedAt" in state) || state.endedAt < deadline || !isEndedByTasks(state)) return;
+  if (!("endedAt" in state) || state.endedAt < deadline - MAX_SKEW_MS || !isEndedByTasks(state))
+    return;
   const others = (await unpublishedTasks(deps, command)).filter(({ id }) => id !== taskId);
   for (const task of others) await publishNow(deps, taskEvent(task, task.state, command));
 };
@@ -193,7 +202,7 @@ const publishInOrder = async (
   if (!isOnly) await publishNow(its, taskEvent(task, state, command.value));
   const ended = endInCommand(command.value, task.id)
     ? command
-    : (await recordEndInCommand(its, command, task.id, endOf(state))).command;
+    : (await recordEndsInCommand(its, command, new Map([[task.id, endOf(state)]]))).command;
   // The event of an only task leaves with that of its command, and another process may have recorded another end.
   const final = endToPublish(task, ended.value) ?? state;
   if (!isOnly) await publishOtherEnds(its, ended.value, task.id);
@@ -249,12 +258,16 @@ const endWithOnlyTask = async (
   command: Stored<Command>,
   taskId: string,
   end: TaskEnd,
-): Promise<Awaited<ReturnType<typeof recordEndInCommand>> | undefined> => {
+): Promise<Awaited<ReturnType<typeof recordEndsInCommand>> | undefined> => {
   const { value } = command;
   // The text of a failure depends on the newest state of the task's item.
   if (!isOnlyTask(value) || !isFollowed(value, taskId)) return undefined;
   if (end.status !== "finished" && !isEnded(value)) return undefined;
-  const ended = await recordEndInCommand(depsFor(deps, value), command, taskId, endOf(end));
+  const ended = await recordEndsInCommand(
+    depsFor(deps, value),
+    command,
+    new Map([[taskId, endOf(end)]]),
+  );
   return endInCommand(ended.command.value, taskId) && ended;
 };
 

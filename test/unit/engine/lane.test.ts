@@ -63,9 +63,12 @@ test("a lane is a queue: one runs, all keep their order, none is lost or duplica
   );
 });
 
+/** Each renewal postpones the next check further. */
+const repeatable = move.filter(({ kind }) => kind !== "renew");
+
 test("entering twice equals entering once, and leaving twice equals leaving once", () => {
   void fc.assert(
-    fc.property(fc.array(move, { maxLength: 20 }), move, (moves, last) => {
+    fc.property(fc.array(move, { maxLength: 20 }), repeatable, (moves, last) => {
       let lane: Lane | undefined;
       for (const next of moves) lane = apply(lane, next, 1_000);
       const once = apply(lane, last, 2_000);

@@ -2,10 +2,11 @@ import { describe, expect, test } from "vitest";
 import { cancelCommand } from "../../../../lib/admin/operator-actions.ts";
 import { checkCommand } from "../../../../lib/engine/advance.ts";
 import { commands } from "../../../../lib/engine/command.ts";
+import { lanes } from "../../../../lib/engine/lane.ts";
 import { openInLane, wholeValue } from "../../../support/commands.ts";
 import { json, scriptProvider } from "../../../support/provider.ts";
 import { requestOf, updateContainer } from "../../../support/requests.ts";
-import { createWorld } from "../../../support/world.ts";
+import { createWorld, type World } from "../../../support/world.ts";
 
 /*
  * A command that follows tasks has no due entry of its own. The checks of its open tasks expire it, whatever the
@@ -86,7 +87,7 @@ describe("a command that follows a task ends at its deadline", () => {
   });
 
   /** `c2` in another lane, with two tasks that finish while the bus takes the event of none. */
-  const finishedUnheard = async () => {
+  const finishedUnheard = async (meanwhile?: (world: World) => Promise<void>) => {
     const { world, provider } = await following(RUNNING);
     provider.answer("PATCH ", () => json(200, { tasks: ["t2", "t3"] }));
     for (const id of ["t2", "t3"])
@@ -97,7 +98,9 @@ describe("a command that follows a task ends at its deadline", () => {
     await world.send(updateContainer("c2", {}, { deadline, params: other }));
     await world.deliver();
 
-    await world.pass(DEADLINE_MS + 30_000);
+    await world.pass(DEADLINE_MS / 2);
+    await meanwhile?.(world);
+    await world.pass(DEADLINE_MS / 2 + 30_000);
 
     return world;
   };
@@ -107,6 +110,29 @@ describe("a command that follows a task ends at its deadline", () => {
 
     const command = await world.command("c2");
     expect(command?.state).toMatchObject({ status: "succeeded", settled: false });
+    expect(await openInLane(world.ledger, command?.lane ?? "")).toEqual([]);
+  });
+
+  test("with them, and its lane is free although the process died before it could pass it on", async () => {
+    const world = await finishedUnheard();
+    const { lane = "" } = (await world.command("c2")) ?? {};
+    const held = { holder: "own/c2", waiting: ["own/c3"], changedAt: world.clock.now() };
+    await lanes.change(world.ledger, lane, () => held);
+
+    await world.pass(10_000);
+
+    expect((await lanes.read(world.ledger, lane))?.value.holder).toBe("own/c3");
+  });
+
+  test("while an item of a newer version hides what is known of a task", async () => {
+    const world = await finishedUnheard(async ({ ledger }) => {
+      const item = (await ledger.read("task#local/t3"))!;
+      await ledger.write({ ...item, version: item.version + 1, value: { version: "newer" } });
+    });
+
+    const command = await world.command("c2");
+
+    expect(command?.state).toMatchObject({ status: "failed", reason: "deadline", settled: true });
     expect(await openInLane(world.ledger, command?.lane ?? "")).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ import { createWorld } from "../../../support/world.ts";
  */
 
 const MINUTES_MS = 16 * 60_000;
-/** After 30 s, and then after as long again as the command has waited; every 30 s they would be 32. */
+/** After 30 s, then each time after as long as the messages before took; every 30 s they would be 32. */
 const MOST = 8;
 const LEAST = 5;
 
@@ -62,6 +62,36 @@ describe("a command without a message gets ever fewer of them", () => {
 
     expect(sent).toBeGreaterThanOrEqual(LEAST);
     expect(sent).toBeLessThanOrEqual(MOST);
+  });
+
+  test("and at least one in ten minutes", async () => {
+    const { world, state } = opened;
+    await world.handle(updatePolicy("c1"));
+    await sentLater();
+    await sentLater();
+    const before = state.sent;
+
+    await sentLater();
+
+    // One or two in 16 minutes.
+    expect(state.sent - before).toBeGreaterThanOrEqual(1);
+    expect(state.sent - before).toBeLessThanOrEqual(2);
+  });
+
+  test("and the second one 30 s after the first, however late that was", async () => {
+    const { world, state } = opened;
+    await world.handle(updatePolicy("c1"));
+    await world.clock.advance(60 * 60_000);
+    await world.poll(1);
+    const first = state.sent;
+
+    await world.clock.advance(29_000);
+    await world.poll(1);
+    const tooEarly = state.sent;
+    await world.clock.advance(1_000);
+    await world.poll(1);
+
+    expect({ first, tooEarly, second: state.sent }).toEqual({ first: 1, tooEarly: 1, second: 2 });
   });
 
   test("after its acceptance in an invocation without time for an attempt", async () => {

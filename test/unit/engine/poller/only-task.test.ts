@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readState } from "../../../../lib/admin/status.ts";
 import { commands } from "../../../../lib/engine/command.ts";
-import { recordEndInCommand } from "../../../../lib/engine/follow.ts";
+import { recordEndsInCommand } from "../../../../lib/engine/follow.ts";
 import { pollDue } from "../../../../lib/engine/poller/poll.ts";
 import { createPollerMemory } from "../../../../lib/engine/poller/poller-memory.ts";
 import { publishTaskEnd, recordAndPublishEnd } from "../../../../lib/engine/poller/task-end.ts";
@@ -272,7 +272,11 @@ test("an end that a suspended process records late is published at the deadline 
   await world.clock.advance(2_000);
   await poll();
   const command = (await commands.read(world.ledger, "own/c1"))!;
-  await recordEndInCommand(world.newInvocation().deps, command, "t1", { kind: "finished" });
+  await recordEndsInCommand(
+    world.newInvocation().deps,
+    command,
+    new Map([["t1", { kind: "finished" }]]),
+  );
   provider.answer(READ, () => json(503, {}));
 
   for (let minute = 0; minute < 6; minute += 1) {
