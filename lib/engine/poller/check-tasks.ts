@@ -268,12 +268,24 @@ const checkOne = async (
 const latestCheck = ({ item }: OpenTask, now: number): number =>
   item && item.value.deadline > now ? item.value.deadline : Number.POSITIVE_INFINITY;
 
-/** Plans the next check of the tasks that are still open. */
+/** Lets open tasks that had a pause of their own wait for the next list too, also when this one has failed. */
+const postponeOthers = ({ open, nextListAt }: AccountTasks, checked: readonly OpenTask[]): void => {
+  const own = new Set(checked.map(({ entry }) => entry.key));
+  for (const [key, each] of open) {
+    const checkAt = Math.max(each.checkAt ?? 0, nextListAt);
+    if (!own.has(key)) open.set(key, { ...each, checkAt });
+  }
+};
+
+/**
+ * Plans the next check of the tasks that are still open.
+ * @param startedAt when the round began, epoch ms: it read the tasks that were due then
+ */
 const planChecks = (
   deps: CommandDeps,
   { memory, own }: { readonly memory: PollerMemory; readonly own: AccountTasks },
   checked: readonly OpenTask[],
-  { reports, isListed }: TaskReports,
+  { reports, isListed, startedAt }: TaskReports & { readonly startedAt: number },
 ): void => {
   const now = deps.clock.now();
   const plannedAt = new Map(checked.map(({ entry, checkAt }) => [entry.key, checkAt ?? 0]));
@@ -288,12 +300,13 @@ const planChecks = (
     const planned = plannedAt.get(key) ?? 0;
     const latest = latestCheck(each, now);
     // A task that was not due, and was in no list, keeps its time.
-    const checkAt = !report && planned > now ? planned : now + pause;
+    const checkAt = !report && planned > startedAt ? planned : now + pause;
     own.open.set(key, { ...each, checkAt: Math.min(checkAt, latest) });
     memory.notBefore.delete(key);
     const requested = report && "retryAfterMs" in report && report.retryAfterMs;
     if (requested) memory.notBefore.set(key, Math.min(now + requested, latest));
   }
+  if (isListed) postponeOthers(own, checked);
 };
 
 const checkOpenTasks = async (
@@ -330,7 +343,7 @@ const checkOpenTasks = async (
     await checkOne(deps, { memory, own }, each, report);
   };
   await Promise.all(open.map((each) => limit(() => apply(each))));
-  planChecks(deps, { memory, own }, open, seen);
+  planChecks(deps, { memory, own }, open, { ...seen, startedAt: now });
 };
 
 /**

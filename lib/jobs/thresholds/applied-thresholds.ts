@@ -133,12 +133,10 @@ const openAfter = (
   before: Open | undefined,
   { startedAt, now, ambiguityWindowMs }: Moment,
 ): Open | undefined => {
-  const until = now + ambiguityWindowMs;
-  // Only one sync runs at a time, so the one that recorded a later `until` sends nothing any more.
-  const open = mayStillAct(before, startedAt)
-    ? { limits: before.limits, until: Math.min(before.until, until) }
-    : undefined;
-  return isOpen ? { limits: withLimit(open, limitAfter(change)), until } : open;
+  const open = mayStillAct(before, startedAt) ? before : undefined;
+  if (!isOpen) return open;
+  const until = Math.max(now + ambiguityWindowMs, open?.until ?? 0);
+  return { limits: withLimit(open, limitAfter(change)), until };
 };
 
 /** Entry after a change. Its limit is unknown if an open request may still set another one. */
@@ -174,7 +172,8 @@ const remembering = (
 };
 
 /**
- * Records the outcomes of changes.
+ * Records the outcomes of changes. Earlier ones without a recorded outcome stay open for as long as their sync may live:
+ * its process may be suspended, and send a last request when it wakes.
  * @param before entries before the sync recorded its changes
  */
 export const withOutcomes = (
@@ -203,7 +202,10 @@ export const withDoubts = (
   remembering(applied, results, (each, entry) => {
     if (each.outcome !== "done" && !each.isOpen) return entry;
     const isKnown = (entry ? entry.limit : null) === limitAfter(each.change);
-    return entryOf(each.change, openAfter(each, entry?.open, moment), isKnown);
+    // The changes of this sync were open until its end, which has come.
+    const endsAt = moment.now + moment.ambiguityWindowMs;
+    const open = entry?.open && { ...entry.open, until: Math.min(entry.open.until, endsAt) };
+    return entryOf(each.change, openAfter(each, open, moment), isKnown);
   });
 
 /** Whether the limit of a change's target is unknown. */

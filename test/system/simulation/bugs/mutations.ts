@@ -135,8 +135,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a holder that runs counts as one that has ended",
     file: "engine/advance.ts",
-    find: "const isLeft = holder !== undefined && holder !== key && (await hasEnded(deps, holder));",
-    replace: "const isLeft = holder !== undefined && holder !== key;",
+    find: "const isLeft = holder !== undefined && (await hasEnded(deps, holder));",
+    replace: "const isLeft = holder !== undefined;",
     invariant: 3,
   },
   {
@@ -363,8 +363,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a command that its only task ends keeps its lane",
     file: "engine/finish.ts",
-    find: "  await handOver(deps, command.lane, key);\n  const events",
-    replace: "  const events",
+    find: "  await handOver(deps, command.lane, key);\n  const events = [",
+    replace: "  const events = [",
   },
   {
     name: "another request with the same operation counts as a repeat",
@@ -816,7 +816,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a task that was checked is due again at once",
     file: "engine/poller/check-tasks.ts",
-    find: "const checkAt = !report && planned > now ? planned : now + pause;",
+    find: "const checkAt = !report && planned > startedAt ? planned : now + pause;",
     replace: "const checkAt = planned;",
   },
   {

@@ -251,6 +251,30 @@ describe("from two tasks on", () => {
     expect(provider.count(READ)).toBe(0);
   });
 
+  test("after a failed list, tasks whose own pause ends before the next one wait for it", async () => {
+    const { world, provider } = await start(5);
+    await world.clock.advance(2_000);
+    const memory = createPollerMemory("one");
+    const run = async (): Promise<void> => {
+      const budget = { endsAt: world.clock.now() + 1, signal: new AbortController().signal };
+      await world.drive(pollDue(world.newInvocation().deps, budget, memory));
+    };
+    provider.answer(LIST, () => json(429, {}, { "retry-after": "10" }));
+    await run();
+    await world.clock.advance(7_500);
+    for (const index of [6, 7, 8]) await world.handle(update(index));
+    provider.answer(LIST, () => json(503, {}));
+    await world.clock.advance(2_400);
+    await run();
+    const lists = provider.count(LIST);
+
+    await world.clock.advance(200);
+    await run();
+
+    expect(lists).toBe(2);
+    expect(provider.count(READ)).toBe(0);
+  });
+
   test("a pause that the provider asks for is obeyed", async () => {
     const { world, provider } = await start(5);
     provider.answer(LIST, () => json(429, {}, { "retry-after": "40" }));
@@ -415,4 +439,31 @@ test("many tasks of one command that end at once end it once", async () => {
   expect(new Set(world.publishedTypes())).toEqual(
     new Set(["CommandAccepted", "TaskFinished", "CommandSucceeded"]),
   );
+});
+
+test("a task that becomes due while a list is refused is read next, and not after another pause", async () => {
+  const { world, provider } = await start(8);
+  const readAt = new Map<string, number>();
+  const waits: number[] = [];
+  provider.answer(READ, ({ target }) => {
+    const now = world.clock.now();
+    waits.push(now - (readAt.get(target) ?? now));
+    readAt.set(target, now);
+    return json(200, { id: target.split("/").at(-1), state: "RUNNING" });
+  });
+  provider.answer(LIST, async () => {
+    await world.clock.sleep(9_000);
+    return json(403, {});
+  });
+  const memory = createPollerMemory("one");
+  // The refused list is tried again after five minutes.
+  for (const endsAt = world.clock.now() + 400_000; world.clock.now() < endsAt; ) {
+    const budget = { endsAt: world.clock.now() + 50_000, signal: new AbortController().signal };
+    await world.drive(pollDue(world.newInvocation().deps, budget, memory));
+    await world.clock.advance(500);
+  }
+
+  // 7.5 % of seven minutes and a list.
+  expect(provider.count(LIST)).toBe(2);
+  expect(Math.max(...waits)).toBeLessThan(31_500 + 9_000 + 2_000);
 });

@@ -1,5 +1,6 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { withIntents, withOutcomes } from "../../../../lib/jobs/thresholds/applied-thresholds.ts";
 import {
   beginChanges,
   endChanges,
@@ -184,4 +185,20 @@ test("what a sync sent after another one had taken over is undone", async () => 
   await world.sync();
 
   expect(await world.actual()).toEqual([]);
+});
+
+test("a change without a recorded outcome may take effect until its sync must have ended, whatever a later sync sends", () => {
+  const target = { name: "reaching_used_space", bucket_name: "a" } as const;
+  const untilOfFirst = 600_000;
+  const before = [{ ...target, open: { limits: ["500"], until: untilOfFirst } }];
+  const change = { action: "delete", from: target } as const;
+  const moment = { startedAt: 100_000, now: 101_000, ambiguityWindowMs: 90_000 };
+  const intended = withIntents(before, [change], { now: 100_000, until: 490_000 });
+  const outcomeOf = (isOpen: boolean) =>
+    withOutcomes(intended, [{ change, action: "delete", isOpen, outcome: "done" }], before, moment);
+
+  expect(outcomeOf(false)).toEqual(before);
+  expect(outcomeOf(true)).toEqual([
+    { ...target, open: { limits: ["500", null], until: untilOfFirst } },
+  ]);
 });
