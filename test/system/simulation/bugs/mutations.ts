@@ -251,12 +251,6 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "",
   },
   {
-    name: "a task that its command does not follow has an event",
-    file: "engine/poller/task-end.ts",
-    find: "!isFollowed(command.value, task.id);",
-    replace: "false;",
-  },
-  {
     name: "a command follows a task that has the item of another command",
     file: "engine/follow.ts",
     find: "return isNew ? tasksRecorded(following) : following;",
