@@ -11,6 +11,7 @@ import { storedCommand } from "./stored-command.ts";
  * The poller checks an accepted command again after this time, unless a function has advanced it.
  */
 export const CHECK_AGAIN_MS = 30_000;
+
 /**
  * The function that ends a command hands its lane over and publishes at once. The poller waits for that,
  * or every event would be published twice.

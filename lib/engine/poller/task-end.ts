@@ -136,7 +136,7 @@ const endOf = ({ status: kind, message, createdResources }: TaskEnd) => ({
 type EndedTask = Task & { readonly state: EndedTaskState };
 
 /**
- * The items of the command's tasks that have an end whose event may be unpublished.
+ * The items of the command's tasks that have ended, but may not have published it.
  * @throws Error when an item cannot be read
  */
 const unpublishedTasks = async (
@@ -151,8 +151,8 @@ const unpublishedTasks = async (
 };
 
 /**
- * Records in a command, at its deadline, the ends of its tasks whose events the bus has not taken: they may be all that
- * it waits for. An item of a newer version says nothing.
+ * Records in a command, at its deadline, the ends of its tasks that the bus has not taken: they may be all that it waits
+ * for. An item of a newer version says nothing.
  */
 export const recordKnownEnds = async (
   deps: CommandDeps,

@@ -251,7 +251,7 @@ describe("from two tasks on", () => {
     expect(provider.count(READ)).toBe(0);
   });
 
-  test("after a failed list, tasks whose own pause ends before the next one wait for it", async () => {
+  test("after a failed list, tasks with an earlier pause of their own wait for the next one", async () => {
     const { world, provider } = await start(5);
     await world.clock.advance(2_000);
     const memory = createPollerMemory("one");
