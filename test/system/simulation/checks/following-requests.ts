@@ -217,7 +217,7 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
 
   provider.onReply(({ account, caller, url, status, whole }) => {
     const isList = isListOfTasks(url);
-    const page = whole?.status === 200 ? tasksShown(url, whole.text) : undefined;
+    const page = whole?.status === 200 ? tasksShown(url, whole) : undefined;
     const own = caller.name === lastMachine ? knownTo(account) : nothingKnown();
     noteShown(own, page?.results ?? [], isList ? own.listShownAt : own.readAt);
     const key = `${caller.name} ${account}`;
@@ -226,6 +226,6 @@ export const watchFollowingRequests = (cloud: Cloud): void => {
     const list = listShown(asked, { status, page, open: whole?.open });
     lists.set(key, list);
     if (list.kind === "open") own.listedAt = timeline.now();
-    for (const name of metInList(list)) chronicle.met.add(name);
+    for (const name of metInList(list, chronicle.met)) chronicle.met.add(name);
   });
 };

@@ -69,21 +69,25 @@ export const listShown = (list: ListRead, { status, page, open }: Page): ListRea
   };
 };
 
-/** Number of tasks that ended between the first page and the last. */
-const movedIn = ({ openAtFirst, openAtLast }: ListRead): number => {
+/** Whether a task ended between the first page and the last. */
+const hasShifted = ({ openAtFirst, openAtLast }: ListRead): boolean => {
   const last = openAtLast?.();
-  return [...(openAtFirst?.().keys() ?? [])].filter((id) => !last?.has(id)).length;
+  return [...(openAtFirst?.().keys() ?? [])].some((id) => !last?.has(id));
 };
 
-/** Coverage of a list that was read so far. */
-export const metInList = (list: ListRead): readonly string[] => {
+const SHIFTS = "list that shifts";
+
+/** Coverage of a list that was read so far, beside what is covered already. */
+export const metInList = (list: ListRead, met: ReadonlySet<string>): readonly string[] => {
   const isShown = list.last === "shown";
   const hasPages = isShown && list.offset > 0;
+  // To compare all tasks of two pages takes long, and once is enough.
+  const mayShift = hasPages && list.kind === "open" && !met.has(SHIFTS);
   const prefix = list.kind === "ended" ? "ended: " : "";
   return [
     ...(isShown ? [`${prefix}list of tasks`] : []),
     ...(hasPages ? [`${prefix}list with a second page`] : []),
-    ...(hasPages && list.kind === "open" && movedIn(list) > 0 ? ["list that shifts"] : []),
+    ...(mayShift && hasShifted(list) ? [SHIFTS] : []),
     ...(list.last === "refused" ? ["list refused or unreadable"] : []),
   ];
 };

@@ -204,7 +204,7 @@ export const watchListUse = (cloud: Cloud): void => {
   };
 
   provider.onReply(({ account, caller, url, status, whole }) => {
-    const page = whole?.status === 200 ? tasksShown(url, whole.text) : undefined;
+    const page = whole?.status === 200 ? tasksShown(url, whole) : undefined;
     if (isListOfTasks(url)) {
       const look = looks.get(`${caller.name} ${account}`);
       if (look) pageShown(look, url, { status, page, whole });

@@ -67,7 +67,7 @@ export const watchTaskEnds = (cloud: Cloud): void => {
 
   provider.onReply(({ account, url, status, whole }) => {
     if (whole?.status === 200) {
-      for (const task of tasksShown(url, whole.text).results) {
+      for (const task of tasksShown(url, whole).results) {
         const seen = sightings.get(`${account}/${task.id}`);
         seen?.at.push(timeline.now());
         if (seen && hasEnded(task)) seen.isEndShown = true;

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { tasks } from "../../../../lib/engine/task.ts";
 import type { LedgerItem } from "../../../../lib/platform/ports/ledger.ts";
 import type { Cloud } from "../cloud/cloud.ts";
+import type { Answer } from "../ports/provider.ts";
 
 const PREFIX = `${tasks.kind}#`;
 const LIST_PATH = "/cloud/v1/tasks";
@@ -38,11 +39,22 @@ export type ShownTask = z.output<typeof replySchema>;
 export const hasEnded = ({ state }: ShownTask): boolean =>
   state === "FINISHED" || state === "ERROR";
 
-/** The tasks that a reply with status 200 shows, and how many the whole list has. */
-export const tasksShown = (url: URL, text: string): z.output<typeof pageSchema> => {
+type Page = z.output<typeof pageSchema>;
+
+const readTasks = (url: URL, text: string): Page => {
   if (isListOfTasks(url)) return pageSchema.parse(JSON.parse(text));
   const results = taskIdIn(url) === undefined ? [] : [replySchema.parse(JSON.parse(text))];
   return { count: results.length, results };
+};
+
+/** What each answer shows: several checks read it, and a page has up to a thousand tasks. */
+const pages = new WeakMap<Answer, Page>();
+
+/** The tasks that an answer with status 200 shows, and how many the whole list has. */
+export const tasksShown = (url: URL, answer: Answer): Page => {
+  const page = pages.get(answer) ?? readTasks(url, answer.text);
+  pages.set(answer, page);
+  return page;
 };
 
 /** All items of one task, one for each command that waits for it. */

@@ -72,17 +72,21 @@ const recordOf = ({ id, project }: ForeignTask, state: string, isWhole: boolean)
     ...(state === "ERROR" && { error: "the quota is exceeded" }),
   });
 
+const byCreation = (a: Entry, b: Entry): number =>
+  a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+
 const entryOf = (own: OwnTask): Entry => {
   const hasEnded = own.state === "FINISHED" || own.state === "ERROR";
   const running = { ...own, state: "RUNNING", finished_on: null, created_resources: null };
+  const record = JSON.stringify(own);
   return {
     id: own.id,
     createdAt: Date.parse(own.created_on),
     begunAt: own.state === "NEW" ? Number.POSITIVE_INFINITY : 0,
     endedAt: hasEnded ? Date.parse(own.finished_on ?? own.created_on) : Number.POSITIVE_INFINITY,
-    waiting: JSON.stringify(own),
-    running: JSON.stringify(hasEnded ? running : own),
-    ended: JSON.stringify(own),
+    waiting: record,
+    running: hasEnded ? JSON.stringify(running) : record,
+    ended: record,
     end: own.state,
   };
 };
@@ -96,7 +100,7 @@ export const createCrowdedTasks = ({
 }: Crowd): CrowdedTasks => {
   const followed = new Set(inputs.map(({ asking }) => Object(asking.data.params).task_id));
   const byId = new Map(foreign.map((task) => [task.id, task]));
-  const others = foreign.map((task): Entry => {
+  const unsorted = foreign.map((task): Entry => {
     const isWhole = followed.has(task.id);
     return {
       id: task.id,
@@ -109,6 +113,8 @@ export const createCrowdedTasks = ({
       end: task.end,
     };
   });
+  // Every list sorts these and ours, which takes a fraction of the time when most are in order.
+  const others = unsorted.sort(byCreation);
 
   const met = new Set<string>();
 
@@ -140,7 +146,7 @@ export const createCrowdedTasks = ({
     const to = Date.parse(query.get("to_timestamp") ?? "9999-12-31");
     const wanted = known
       .filter((entry) => entry.createdAt >= from && entry.createdAt <= to && isWanted(entry))
-      .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+      .sort(byCreation);
     if (query.get("order_by") !== "asc") wanted.reverse();
     const offset = Number(query.get("offset") ?? 0);
     const page = wanted.slice(offset, offset + Number(query.get("limit") ?? 10));
