@@ -73,6 +73,32 @@ const shakeSdk = (adapters) => ({
   },
 });
 
+const ZOD_SCHEMAS = /[\\/]zod[\\/]v4[\\/]core[\\/]schemas\.js$/;
+/** Where zod parses an object: compiled, unless that is off. */
+const IF_COMPILED = "if (jit && fastEnabled && ctx?.async === false && ctx.jitless !== true) {";
+/** To compile the schema of an object takes as long as about so many parses without. */
+const PARSES_BEFORE = 30;
+
+/**
+ * zod compiles the schema of an object when it first parses one, and many schemas of a short program parse one or two.
+ * In a bundle it begins the way that it goes where `eval` is forbidden, and compiles schemas that go on being used.
+ */
+export const compileSchemasLate = {
+  name: "compile-schemas-late",
+  setup({ onLoad }) {
+    onLoad({ filter: ZOD_SCHEMAS }, async ({ path }) => {
+      const schemas = await readFile(path, "utf8");
+      const contents = schemas
+        .replace(IF_COMPILED, IF_COMPILED.replace(") {", " && (parses += 1) > PARSES) {"))
+        .replace("let fastpass;", "let fastpass;\n    let parses = 0;")
+        .replaceAll("PARSES", String(PARSES_BEFORE));
+      const isFound = schemas.includes(IF_COMPILED) && schemas.includes("let fastpass;");
+      const errors = isFound ? [] : [{ text: `${path}: nothing to change: ${IF_COMPILED}` }];
+      return { contents, loader: "js", errors };
+    });
+  },
+};
+
 /** Options of every bundle that Lambda loads. */
 export const FOR_LAMBDA = {
   ...BASE,
@@ -83,7 +109,7 @@ export const FOR_LAMBDA = {
   mainFields: ["module", "main"],
   external: NEVER_LOADED_ON_LAMBDA,
   alias: YAML_OF_BROWSERS,
-  plugins: [shakeSdk(join(ROOT, "lib", "platform", "aws"))],
+  plugins: [shakeSdk(join(ROOT, "lib", "platform", "aws")), compileSchemasLate],
 };
 
 /** One bundle `NAME/handler.mjs` for each folder in functions/, with its notices. The caller adds `outdir`. */

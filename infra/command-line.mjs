@@ -3,7 +3,7 @@
  * has the packages that most verbs need: zod loads from a bundle in a fifth of the time.
  */
 import { readFile } from "node:fs/promises";
-import { BASE } from "./bundling.mjs";
+import { BASE, compileSchemasLate } from "./bundling.mjs";
 
 /** Packages of the verbs that answer at once. */
 export const QUICK = new Set([
@@ -107,5 +107,5 @@ export const COMMAND_LINE = {
   // Names stay, for stack traces.
   minifySyntax: true,
   minifyWhitespace: true,
-  plugins: [quickPackages],
+  plugins: [quickPackages, compileSchemasLate],
 };

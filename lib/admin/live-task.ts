@@ -26,7 +26,7 @@ export const liveTaskSchema = z.discriminatedUnion("kind", [
     /** The provider's error text, without the secrets of the request that started the task. */
     error: z.string().optional(),
     /** Ids by kind; absent above 64 kB. */
-    createdResources: createdResourcesSchema.optional(),
+    createdResources: createdResourcesSchema().optional(),
   }),
   /** The provider answers 404. */
   z.object({ kind: z.literal("unknown") }),

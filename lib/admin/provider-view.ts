@@ -35,7 +35,7 @@ export const providerTasksSchema = z.object({
       endsAt: z.string().optional(),
       finishedAt: z.string().optional(),
       error: z.string().optional(),
-      createdResources: createdResourcesSchema.optional(),
+      createdResources: createdResourcesSchema().optional(),
     }),
   ),
 });

@@ -41,7 +41,7 @@ export interface ProviderSettings {
 const BASE_URL = "--base-url or SKYHOOK_BASE_URL";
 
 const settingsSchema = z.object({
-  [BASE_URL]: baseUrl,
+  [BASE_URL]: baseUrl(),
   SKYHOOK_API_KEY: apiKeySetting,
   "--task-path": taskPathSetting,
 });

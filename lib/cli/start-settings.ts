@@ -56,7 +56,7 @@ const settingsSchema = z.object({
       error: "a source name such as skyhook: at most 256 letters, digits, _ . / -",
     })
     .default("skyhook"),
-  "--base-url": baseUrl.optional(),
+  "--base-url": baseUrl().optional(),
   "--api-key-parameter": z.string().min(1).optional(),
   "--task-path": taskPathSetting,
   "--pool-path": poolPathSetting,

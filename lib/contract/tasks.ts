@@ -15,7 +15,7 @@ export const taskSchema = lazy(() =>
       state: z.string().describe("FINISHED and ERROR end the task; any other state means running"),
       created_on: z.string().nullable().optional(),
       error: z.string().nullable().optional().describe("reason of the state ERROR"),
-      created_resources: createdResourcesSchema
+      created_resources: createdResourcesSchema()
         .nullable()
         .optional()
         .describe("ids of created resources by kind"),

@@ -33,7 +33,7 @@ const followedTaskSchema = z.object({
     .object({
       kind: z.enum(["finished", "failed", "unknown"]),
       message: z.string().optional(),
-      createdResources: createdResourcesSchema.optional(),
+      createdResources: createdResourcesSchema().optional(),
     })
     .optional(),
 });

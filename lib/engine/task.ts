@@ -34,7 +34,7 @@ const taskSchema = z.object({
       status: z.enum(["finished", "failed", "unknown"]),
       endedAt: z.int(),
       message: z.string().optional(),
-      createdResources: createdResourcesSchema.optional(),
+      createdResources: createdResourcesSchema().optional(),
       told: z.boolean(),
     }),
     /** The command ended first; no command waits for the task any more. */

@@ -47,7 +47,7 @@ const endFacts = {
   durationMs: counter("Milliseconds from the acceptance of the command to its end"),
 };
 
-const createdResources = createdResourcesSchema
+const createdResources = createdResourcesSchema()
   .optional()
   .describe(
     "Ids of the created resources by kind, such as `routers`: a list of strings or integers, or null; absent when the provider names none",

@@ -5,7 +5,7 @@ import { commandRequestedSchema, requestMetadataSchema, taskFollowData } from ".
 /** The detail of a `TaskFollowRequested`, by which a sender asks Skyhook to follow a task of another client. */
 const taskFollowRequestedSchema = z.strictObject({
   metadata: requestMetadataSchema.describe("Identity and origin of the request; may be `{}`"),
-  data: taskFollowData.describe("Task to follow"),
+  data: taskFollowData().describe("Task to follow"),
 });
 
 /** Details of the events that a sender puts on the bus for Skyhook, by detail-type. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { lazy } from "../contract/lazy.ts";
 import { getFloatingIpTag, getNetworkTag } from "../contract/tags.ts";
 import { unlimitedText } from "../contract/values.ts";
 
@@ -112,16 +113,20 @@ export const commandRequestedSchema = z.strictObject({
 });
 
 /** The data of a `TaskFollowRequested`. Intake turns it into that of a command, and checks the rest there. */
-export const taskFollowData = z.strictObject({
-  taskId: z.string().min(1).describe("Id of the task at the provider"),
-  account: commandData.shape.account.describe(
-    "Account of the task. Default: the only account that the sender may use",
-  ),
-  after: commandData.shape.after,
-  deadline: commandData.shape.deadline.describe(
-    "End of the checks, at most 7 days ahead. Default: the account's deadline for `follow-task`, 2 hours where it sets none",
-  ),
-});
+export const taskFollowData = lazy(() =>
+  z.strictObject({
+    taskId: z.string().min(1).describe("Id of the task at the provider"),
+    account: commandData.shape.account.describe(
+      "Account of the task. Default: the only account that the sender may use",
+    ),
+    after: commandData.shape.after,
+    deadline: commandData.shape.deadline.describe(
+      "End of the checks, at most 7 days ahead. Default: the account's deadline for `follow-task`, 2 hours where it sets none",
+    ),
+  }),
+);
 
 /** The detail of a `TaskFollowRequested`, beside the metadata, which intake checks with the command. */
-export const taskFollowSchema = z.looseObject({ data: taskFollowData.describe("Task to follow") });
+export const taskFollowSchema = lazy(() =>
+  z.looseObject({ data: taskFollowData().describe("Task to follow") }),
+);

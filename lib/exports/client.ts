@@ -94,7 +94,7 @@ const declarationOf = (id: string): Operation => {
 
 /** @throws TypeError for an address that requests cannot use */
 const checkedUrl = (url: string): string => {
-  const read = baseUrl.safeParse(url);
+  const read = baseUrl().safeParse(url);
   if (read.success) return read.data;
   throw new TypeError(`baseUrl: ${problemsText(problemsOf(read.error.issues))}`);
 };

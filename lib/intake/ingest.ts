@@ -20,7 +20,7 @@ interface EventRequest {
 
 /** Reads the detail of a `TaskFollowRequested` as a `follow-task` command. */
 export const readTaskFollow = (raw: unknown, context: RequestContext): EventRequest => {
-  const { data: follow, error } = taskFollowSchema.safeParse(raw);
+  const { data: follow, error } = taskFollowSchema().safeParse(raw);
   if (follow) {
     const { taskId, ...rest } = follow.data;
     const data = { ...rest, operation: followTask.id, params: { task_id: taskId } };

@@ -43,7 +43,7 @@ const requestSchema = z.strictObject({
 });
 
 const reactionSchema = z.strictObject({
-  name: entryName.describe(
+  name: entryName().describe(
     "Name of the reaction, part of the ids of its commands; each name once. 1 to 64 letters, digits, dots, underscores or hyphens; begins with a letter or digit",
   ),
   when: fieldsSchema.meta({
@@ -78,7 +78,7 @@ const reactionSchema = z.strictObject({
     .describe(
       `Conditions on tags, at most 4; all have to hold when the request is sent. Default: none. ${MAPPED}`,
     ),
-  deadline: duration
+  deadline: duration()
     .refine((ms) => ms <= MAX_DEADLINE_MS, { error: "at most 7d" })
     .optional()
     .describe(

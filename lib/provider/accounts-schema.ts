@@ -46,7 +46,9 @@ const rightsSchema = z.strictObject({
 });
 
 const atMost = (limitMs: number, rule: string) =>
-  duration.refine((durationMs) => durationMs <= limitMs, { error: rule }).optional();
+  duration()
+    .refine((durationMs) => durationMs <= limitMs, { error: rule })
+    .optional();
 const deadline = atMost(MAX_DEADLINE_MS, "at most 7d");
 
 const ENTRY_RULE = "must be own, an AWS account id in quotes, or an object with `sender`";
@@ -97,10 +99,10 @@ const apiKeySchema = z
   );
 
 const accountSchema = z.strictObject({
-  name: entryName.describe(
+  name: entryName().describe(
     "Name of the account in commands, reactions and events; each name once. 1 to 64 letters, digits, dots, underscores or hyphens; begins with a letter or digit",
   ),
-  base_url: baseUrl
+  base_url: baseUrl()
     .optional()
     .describe(
       "Address of the provider's API: http or https, without user, password, query or fragment. Default: the provider of the local run; required in a deployment",

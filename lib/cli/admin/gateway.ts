@@ -8,6 +8,7 @@ import type {
 import type { EventFilter, StreamItem } from "../../admin/event-stream.ts";
 import type { JobName } from "../../admin/job-run.ts";
 import type { BoundedQuery, BulkQuery, ListQuery } from "../../admin/list-query.ts";
+import { lazy } from "../../contract/lazy.ts";
 import type { RunAddress } from "../endpoint.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import type { RequestState } from "../request-schema.ts";
@@ -47,7 +48,7 @@ const selectionBody = (selection: Selection) => {
   return selection.kind === "ids" ? { ids: selection.ids } : { matching: selection.filter };
 };
 
-const kindSchema = z.looseObject({ kind: z.enum(["command", "rejected"]) });
+const kindSchema = lazy(() => z.looseObject({ kind: z.enum(["command", "rejected"]) }));
 
 const NO_SUCH_COMMAND = "no such command";
 
@@ -95,7 +96,7 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
       const target = ofCommand(commandId, "", eventId);
       const answer = await ask(target, { signal });
       // The schema of a whole command takes longer to build than the request takes.
-      const state = answerIn(answer, target, kindSchema, NO_SUCH_COMMAND);
+      const state = answerIn(answer, target, kindSchema(), NO_SUCH_COMMAND);
       if (state?.kind !== "rejected") return state && "accepted";
       const { requestStateSchema } = await ofRequests();
       return requestStateSchema.parse(state);
@@ -140,7 +141,7 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
         if (type === "gap") yield gapSchema.parse(JSON.parse(data));
         else if (type === "error") {
           // The source may answer again, as after a lost connection.
-          throw new ExitError(EXIT.unreachable, refusalSchema.parse(JSON.parse(data)).error);
+          throw new ExitError(EXIT.unreachable, refusalSchema().parse(JSON.parse(data)).error);
         } else if (data === "") yield { kind: "idle", ...(id !== "" && { cursor: id }) };
         else {
           const event = streamedEventSchema.parse(JSON.parse(data));

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import * as z from "zod";
+import { lazy } from "../../contract/lazy.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
 import { serverSentEvents } from "../server-sent-events.ts";
 
@@ -81,13 +82,13 @@ const jsonIn = ({ text }: Answer): unknown => {
 };
 
 /** Body of a refusal, and of an error in a stream. */
-export const refusalSchema = z.object({ error: z.string() });
+export const refusalSchema = lazy(() => z.object({ error: z.string() }));
 
 const NO_TOKEN =
   "its token is missing or wrong; set SKYHOOK_TOKEN to the token in the address that `skyhook start` printed";
 
 const refusedBy = (answer: Answer, { url }: Target): ExitError => {
-  const body = refusalSchema.safeParse(jsonIn(answer));
+  const body = refusalSchema().safeParse(jsonIn(answer));
   if (!body.success) {
     const text = `${url.origin} is not a running Skyhook; check --endpoint and SKYHOOK_ENDPOINT`;
     return new ExitError(EXIT.unreachable, text);
@@ -121,7 +122,7 @@ export const answerIn = <S extends z.ZodType>(
   noneText: string,
 ): z.output<S> | undefined => {
   if (isOk(answer)) return schema.parse(JSON.parse(answer.text));
-  if (refusalSchema.safeParse(jsonIn(answer)).data?.error === noneText) return undefined;
+  if (refusalSchema().safeParse(jsonIn(answer)).data?.error === noneText) return undefined;
   throw refusedBy(answer, target);
 };
 

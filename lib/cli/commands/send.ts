@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import pc from "picocolors";
 import * as z from "zod";
 import { duration } from "../../config/values.ts";
+import { lazy } from "../../contract/lazy.ts";
 import type { Mutation } from "../../contract/operation.ts";
 import { COMMANDED } from "../../contract/operations.ts";
 import { readRequest } from "../../engine/read-request.ts";
@@ -104,12 +105,12 @@ const waitForEnd = async (
   }
 };
 
-const deadlineSchema = z.union([duration, z.iso.datetime({ offset: true })]);
+const deadlineSchema = lazy(() => z.union([duration(), z.iso.datetime({ offset: true })]));
 
 /** The deadline as a time. @throws ExitError for neither a time span nor a time */
 const deadlineAt = ({ deadline, clock }: SendOptions): string | undefined => {
   if (deadline === undefined) return undefined;
-  const read = deadlineSchema.safeParse(deadline).data;
+  const read = deadlineSchema().safeParse(deadline).data;
   if (read === undefined) {
     const rule =
       "must be a time span such as 30m, 2h or 7d, or a time such as 2026-01-31T12:00:00Z";

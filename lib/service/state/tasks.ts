@@ -55,7 +55,7 @@ export const taskRecord = taskSchema()
     updated_on: text,
     finished_on: text,
     error: text,
-    created_resources: createdResourcesSchema.nullable().default(null),
+    created_resources: createdResourcesSchema().nullable().default(null),
     user_id: z.int(),
     client_id: clientId,
     user_client_id: clientId,

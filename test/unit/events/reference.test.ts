@@ -29,7 +29,7 @@ describe("the reference of events and configuration", () => {
   it.each([
     ["the metadata", metadataSchema],
     ["CommandRequested", commandRequestedSchema],
-    ["TaskFollowRequested", taskFollowSchema],
+    ["TaskFollowRequested", taskFollowSchema()],
   ])("describes each field of %s", (_name, schema) => {
     expect(undescribed(schema)).toEqual([]);
   });
@@ -52,7 +52,7 @@ describe("the reference of events and configuration", () => {
     const { CommandRequested, TaskFollowRequested } = REQUEST_EXAMPLES;
 
     expect(commandRequestedSchema.safeParse(CommandRequested.detail).error).toBeUndefined();
-    expect(taskFollowSchema.safeParse(TaskFollowRequested.detail).error).toBeUndefined();
+    expect(taskFollowSchema().safeParse(TaskFollowRequested.detail).error).toBeUndefined();
   });
 
   it.each([

@@ -121,14 +121,14 @@ describe("a base URL", () => {
   it.each(["https://api.example.com", "http://127.0.0.1:4010/", "https://a.example/prefix"])(
     "takes %s",
     (url) => {
-      expect(baseUrl.parse(url)).toBe(url);
+      expect(baseUrl().parse(url)).toBe(url);
     },
   );
 
   it.each(["api.example.com", "ftp://api.example.com", "localhost:4010", "nope"])(
     "refuses %s, which is no http or https URL",
     (url) => {
-      expect(problemOf(baseUrl, url)).toBe("must be an http or https URL");
+      expect(problemOf(baseUrl(), url)).toBe("must be an http or https URL");
     },
   );
 
@@ -138,6 +138,8 @@ describe("a base URL", () => {
     "https://a.example?x=1",
     "https://a.example#x",
   ])("refuses %s, which has more than an address", (url) => {
-    expect(problemOf(baseUrl, url)).toBe("must be a URL without user, password, query or fragment");
+    expect(problemOf(baseUrl(), url)).toBe(
+      "must be a URL without user, password, query or fragment",
+    );
   });
 });
