@@ -134,8 +134,8 @@ export const createQueue = (
 ) => createSqsCommandQueue({ client, queueUrl });
 
 /**
- * Does in the init phase what the first command would do: zod compiles the schemas of a request when it first parses
- * one, and the first `Request` of a process loads the code of `fetch`.
+ * Does in the init phase what the first command would do: the schemas of a request are built when one is first parsed,
+ * and the first `Request` of a process loads the code of `fetch`.
  */
 const warmUp = (context: RequestContext): void => {
   readRequest({}, context);

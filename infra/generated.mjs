@@ -122,7 +122,7 @@ const GENERATED = [
         );
       const requests = {
         CommandRequested: commandRequestedSchema,
-        TaskFollowRequested: taskFollowSchema,
+        TaskFollowRequested: taskFollowSchema(),
       };
       return eventsPage({
         requests: documented(requests, REQUEST_EXAMPLES),
