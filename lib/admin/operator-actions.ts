@@ -185,7 +185,8 @@ export const liftPause = async (
   const now = clock.now();
   const until = pauseEndOf(found.value, now);
   await rateLimits.update(ledger, account, endPause);
-  const due = await ledger.listDue(now + LONGEST_PAUSE_MS, MAX_COMMANDS);
+  // A command in a pause is due at its end. Open tasks are due earlier, and may be many.
+  const due = await ledger.listDue(now + LONGEST_PAUSE_MS, MAX_COMMANDS, undefined, now);
   const keys = due.filter(({ key }) => key.startsWith(PREFIX));
   const limit = pLimit(8);
   const released = await Promise.all(

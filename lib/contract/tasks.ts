@@ -1,26 +1,37 @@
 import * as z from "zod";
 import { createdResourcesSchema } from "./created-resources.ts";
+import { formatWireJson } from "./json.ts";
 import { lazy } from "./lazy.ts";
 import { mutation, read } from "./operation.ts";
-import { noBody, nothing, pathId, timestamp } from "./values.ts";
+import { ifUsable, noBody, nothing, pathId, timestamp } from "./values.ts";
 
 export const TASK_STATES = ["NEW", "RUNNING", "FINISHED", "ERROR"] as const;
 
-/** A background task. `state` is open: any state but FINISHED and ERROR means that the task still runs. */
+/** An error of another type than text is read as its JSON, because a task with an error has failed. */
+const errorText = () =>
+  z
+    .string()
+    .nullable()
+    .optional()
+    .catch(({ value }) => formatWireJson(value));
+
+/**
+ * A background task. `state` is open: any state but FINISHED and ERROR means that the task still runs. A list has the
+ * tasks of all clients, so only a task without a usable id or state makes it unusable.
+ */
 export const taskSchema = lazy(() =>
   z
     .looseObject({
       id: z.string(),
-      task_type: z.string().optional(),
+      task_type: ifUsable(z.string()),
       state: z.string().describe("FINISHED and ERROR end the task; any other state means running"),
-      created_on: z.string().nullable().optional(),
-      error: z.string().nullable().optional().describe("reason of the state ERROR"),
-      created_resources: createdResourcesSchema()
-        .nullable()
-        .optional()
-        .describe("ids of created resources by kind"),
-      project_id: z.int().nullable().optional(),
-      region_id: z.int().nullable().optional(),
+      created_on: ifUsable(z.string().nullable()),
+      error: errorText().describe("reason of the state ERROR"),
+      created_resources: ifUsable(createdResourcesSchema().nullable()).describe(
+        "ids of created resources by kind",
+      ),
+      project_id: ifUsable(z.int().nullable()),
+      region_id: ifUsable(z.int().nullable()),
     })
     .meta({ id: "Task" }),
 );

@@ -6,7 +6,7 @@ import { getRouter, routerCreateSchema } from "../contract/routers.ts";
 import { listStorageEvents, storageEventSchema } from "../contract/storage-events.ts";
 import { listTasks } from "../contract/tasks.ts";
 import type { Account } from "../provider/accounts.ts";
-import type { ProviderError } from "../provider/provider-error.ts";
+import { ProviderError } from "../provider/provider-error.ts";
 import { canBeFollowed } from "./request.ts";
 import type { CommandRequestBody } from "./request-body.ts";
 
@@ -63,6 +63,16 @@ const PAGE_SIZE = 1000;
 
 const resend = async (): Promise<NextStep> => ({ kind: "send" });
 
+/** What a read returns, or undefined if the provider answers that it does not exist. */
+const ifItExists = async <T>(reading: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ProviderError && error.code === "not-found") return undefined;
+    throw error;
+  }
+};
+
 /** The refusal has nothing to do with the earlier send. */
 const alwaysRefused = async (): Promise<RefusalMeaning> => ({ kind: "refused" });
 
@@ -82,12 +92,16 @@ const refusedUnlessActive: Strategy["interpretRefusal"] = async (
 };
 
 /**
- * The earlier send may have started a task on the pool. Sends again only when no task holds the pool.
+ * The earlier send may have started a task on the pool. Sends again only when no task holds the pool. A pool that was
+ * deleted meanwhile gives the next send a clear answer.
  */
 const resendWhenUnlocked: Strategy["beforeResend"] = async ({ account, request, now, signal }) => {
   const params = z.parse(getPool.params, request.params);
-  const pool = await account.client.call(getPool, { params, query: {}, body: undefined }, signal);
-  return pool.task_id === null ? { kind: "send" } : { kind: "wait", until: now + CHECK_AGAIN_MS };
+  const read = { params, query: {}, body: undefined };
+  const pool = await ifItExists(account.client.call(getPool, read, signal));
+  return (pool?.task_id ?? null) === null
+    ? { kind: "send" }
+    : { kind: "wait", until: now + CHECK_AGAIN_MS };
 };
 
 /** The same event with the same limit; an absent name and an empty one are the same. */
@@ -178,19 +192,21 @@ const routerTasksSince = async ({ account, request, firstSentAt, signal }: Uncer
   }
 };
 
+/** `unclear`: the task has ended, and its router is not named, or was deleted meanwhile. */
 const judgeRouterTask = async (
   { account, request, isClaimed, signal }: Uncertainty,
   task: Task,
-): Promise<"ours" | "pending" | "other"> => {
+): Promise<"ours" | "pending" | "other" | "unclear"> => {
   if (task.state === "ERROR" || (await isClaimed(task.id))) return "other";
   const routerId = task.created_resources?.routers?.[0];
-  if (routerId === undefined) return task.state === "FINISHED" ? "other" : "pending";
+  if (routerId === undefined) return task.state === "FINISHED" ? "unclear" : "pending";
   const region = regionSchema.parse(request.params);
   const named = getRouter.params.safeParse({ ...region, router_id: String(routerId) });
   // A router that no request can name may still be ours.
   if (!named.success || !canBeFollowed([task.id])) return "pending";
   const read = { params: named.data, query: {}, body: undefined };
-  const router = await account.client.call(getRouter, read, signal);
+  const router = await ifItExists(account.client.call(getRouter, read, signal));
+  if (!router) return "unclear";
   return isWanted(router, z.parse(routerCreateSchema(), request.body)) ? "ours" : "other";
 };
 
@@ -204,10 +220,12 @@ const resendUnlessCreated: Strategy["beforeResend"] = async (uncertainty) => {
     };
   }
   const ours: string[] = [];
+  const unclear: string[] = [];
   let pending = 0;
   for (const task of await routerTasksSince(uncertainty)) {
     const verdict = await judgeRouterTask(uncertainty, task);
     if (verdict === "ours") ours.push(task.id);
+    if (verdict === "unclear") unclear.push(task.id);
     if (verdict === "pending") pending += 1;
   }
   const checkAgain = { kind: "wait", until: now + CHECK_AGAIN_MS } as const;
@@ -219,7 +237,12 @@ const resendUnlessCreated: Strategy["beforeResend"] = async (uncertainty) => {
     };
   }
   if (ours.length === 1) return { kind: "adopt", taskIds: ours };
-  return now >= lastSentAt + account.ambiguityWindowMs ? { kind: "send" } : checkAgain;
+  if (now < lastSentAt + account.ambiguityWindowMs) return checkAgain;
+  if (unclear.length === 0) return { kind: "send" };
+  return {
+    kind: "unknown",
+    rule: `task ${unclear[0]} may have created the router, which was deleted, or which the task does not name`,
+  };
 };
 
 const STRATEGIES: Readonly<Record<AfterAmbiguousSend, Strategy>> = {

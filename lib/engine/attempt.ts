@@ -2,13 +2,13 @@ import * as z from "zod";
 import { requestFields } from "../contract/operation.ts";
 import { commandedOperation } from "../contract/operations.ts";
 import { tasksReply } from "../contract/values.ts";
-import type { Stored } from "../ledger/record.ts";
+import { isUnreadable, type Stored } from "../ledger/record.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { ProviderError } from "../provider/provider-error.ts";
 import { pauseAfterWaitMs } from "../provider/retrying-client.ts";
 import { type NextStep, strategyOf, type Uncertainty } from "./after-ambiguous-send.ts";
 import { archiveAttempts } from "./attempt-history.ts";
-import { type Command, commandKey, commands } from "./command.ts";
+import { type Command, commandKey, commands, DUE_SLACK_MS } from "./command.ts";
 import { giveUp, leaveUnknown } from "./command-events.ts";
 import {
   breakAttempt,
@@ -89,6 +89,10 @@ const logAttempt = (
   });
 };
 
+/** Why an earlier send stays unclear: the provider will refuse the read that would show its effect again. */
+const cannotTell = ({ code, message }: ProviderError): string =>
+  `the provider refuses the read that would show whether it took effect (${code}): ${message}`;
+
 /**
  * Asks the strategy what a refusal after an uncertain send means: the earlier send may have caused it.
  */
@@ -104,11 +108,13 @@ const interpretRefusal = async (
     const meaning = await strategyOf(context.operation).interpretRefusal(uncertainty, result.error);
     return { kind: "refused-again", error: result.error, meaning };
   } catch (error) {
-    // A read that failed decides nothing about the command: it is tried again.
-    if (error instanceof ProviderError) {
-      return { kind: "unexplained", error: result.error, because: error };
+    if (!(error instanceof ProviderError)) throw error;
+    if (error.disposition === "permanent") {
+      const meaning = { kind: "unknown", rule: cannotTell(error) } as const;
+      return { kind: "refused-again", error: result.error, meaning };
     }
-    throw error;
+    // A read that failed decides nothing about the command: it is tried again.
+    return { kind: "unexplained", error: result.error, because: error };
   }
 };
 
@@ -128,6 +134,7 @@ const nextStep = async (context: AttemptContext, command: Command): Promise<Next
     return await strategyOf(context.operation).beforeResend(uncertainty);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
+    if (error.disposition === "permanent") return { kind: "unknown", rule: cannotTell(error) };
     const { clock, random } = context.deps;
     const now = clock.now();
     const pause = error.retryAfterMs || pauseAfterWaitMs(now - uncertainty.lastSentAt, random);
@@ -232,10 +239,17 @@ const MAX_UNDER_WAY = 10_000;
  */
 export const breakAttempts = async (ledger: Ledger, now: number): Promise<void> => {
   const prefix = `${commands.kind}#`;
-  const due = await ledger.listDue(Number.MAX_SAFE_INTEGER, MAX_UNDER_WAY);
+  // A running attempt is due when its lease ends, or a little before. Open tasks are due earlier, and may be many.
+  const from = now - DUE_SLACK_MS;
+  const due = await ledger.listDue(Number.MAX_SAFE_INTEGER, MAX_UNDER_WAY, undefined, from);
   for (const { key } of due.filter((entry) => entry.key.startsWith(prefix))) {
-    await commands.update(ledger, key.slice(prefix.length), (command) =>
-      breakAttempt(command, now, now),
-    );
+    try {
+      await commands.update(ledger, key.slice(prefix.length), (command) =>
+        breakAttempt(command, now, now),
+      );
+    } catch (error) {
+      // The poller reports the item at each check. It must not keep the others from their attempts.
+      if (!isUnreadable(error)) throw error;
+    }
   }
 };

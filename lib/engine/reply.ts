@@ -62,9 +62,12 @@ const refuse = (command: Command, error: ProviderError, { operation, now }: Repl
   return fail(command, { now, reason: "refused", problems });
 };
 
-/** Whether nothing was sent, because there was no permit or no usable key. */
-export const isUnsent = ({ code, status }: ProviderError): boolean =>
-  status === undefined && UNSENT.has(code);
+/**
+ * Whether nothing was sent, because there was no permit, no usable key or no time left. A mutation that was aborted after
+ * it left is ambiguous.
+ */
+export const isUnsent = ({ code, status, disposition }: ProviderError): boolean =>
+  status === undefined && (UNSENT.has(code) || (code === "aborted" && disposition === "transient"));
 
 const UNSENT: ReadonlySet<string> = new Set([
   "budget-spent",

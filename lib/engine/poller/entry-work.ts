@@ -1,3 +1,4 @@
+import { isUnreadable } from "../../ledger/record.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import type { DueEntry } from "../../platform/ports/ledger.ts";
 import { rateLimits } from "../../provider/rate-limit.ts";
@@ -10,6 +11,7 @@ import { tasks } from "../task.ts";
 import {
   markHandled,
   PAUSE_AFTER_ERROR_MS,
+  PAUSE_AFTER_UNREADABLE_MS,
   PAUSE_AFTER_WORK_MS,
   type PollerMemory,
   splitKey,
@@ -42,7 +44,8 @@ export const leaveDue = (
   key: string,
   error: unknown,
 ): void => {
-  memory.notBefore.set(key, deps.clock.now() + PAUSE_AFTER_ERROR_MS);
+  const pauseMs = isUnreadable(error) ? PAUSE_AFTER_UNREADABLE_MS : PAUSE_AFTER_ERROR_MS;
+  memory.notBefore.set(key, deps.clock.now() + pauseMs);
   const [kind, rest] = splitKey(key);
   if (kind === tasks.kind) memory.mayHideEnds = true;
   const log = kind === commands.kind ? deps.log.with(keyFields(rest)) : deps.log;

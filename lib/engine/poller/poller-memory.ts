@@ -5,6 +5,11 @@ import { type AccountTasks, noTasks } from "./open-tasks.ts";
 /** Pause before this run tries an entry again that failed and stays due. */
 export const PAUSE_AFTER_ERROR_MS = 5_000;
 /**
+ * Pause after an item that this version cannot read, which only people can change: the period of the schedule, so that
+ * no run begins for it.
+ */
+export const PAUSE_AFTER_UNREADABLE_MS = 60_000;
+/**
  * Pause after an entry was handled: the due index may lag behind, and nothing is due again so soon.
  */
 export const PAUSE_AFTER_WORK_MS = 1_000;

@@ -15,16 +15,30 @@ test.each([
 test.each([
   [{}, ["id: required", "state: required"]],
   [{ id: "t", state: null }, ["state: a string, not null"]],
-  [
-    { id: "t", state: "FINISHED", created_resources: { routers: "r" } },
-    ["created_resources.routers: a list"],
-  ],
-  [
-    { id: "t", state: "FINISHED", created_resources: { routers: [true] } },
-    ["created_resources.routers.0: a string"],
-  ],
 ])("the task record %j breaks the contract", (task, problems) => {
   expect(received(getTask.response, JSON.stringify(task))).toEqual(problems);
+});
+
+test.each([
+  { created_resources: { routers: "r" } },
+  { created_resources: { routers: [true] } },
+  { created_resources: "r" },
+  { created_on: 5 },
+  { task_type: null },
+  { project_id: "12" },
+  { region_id: {} },
+])("of a task record, %j is left out", (field) => {
+  const task = { id: "t", state: "FINISHED" };
+
+  expect(received(getTask.response, JSON.stringify({ ...task, ...field }))).toEqual(task);
+});
+
+test("an error that is no text is read as its JSON", () => {
+  const text = '{"id":"t","state":"FINISHED","error":{"code":12345678901234567890}}';
+
+  expect(received(getTask.response, text)).toMatchObject({
+    error: '{"code":12345678901234567890}',
+  });
 });
 
 test("a task id may be any text that stays one segment of the path", () => {

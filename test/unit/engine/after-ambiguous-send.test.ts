@@ -66,6 +66,53 @@ test.each([
   },
 );
 
+test("a pool that was deleted after a lost reply ends the command at the next send", async () => {
+  const provider = providerOf(404);
+  provider.answer("GET /cloud/v1/lbpools/", () => json(404, { message: "no pool" }));
+  const world = await createWorld({ provider: () => provider });
+  await world.send(requests.updatePool("c1"));
+
+  await world.pass(60_000);
+
+  expect(world.bus.published().at(-1)?.data.reason).toBe("refused");
+  expect([provider.count("PATCH "), provider.count("GET ")]).toEqual([2, 1]);
+});
+
+test.each([
+  ["update-pool", requests.updatePool("c1"), 400, [1, 1]],
+  ["create-router", requests.createRouter("c1"), 400, [1, 1]],
+  ["resume-instance", requests.resumeInstance("c1"), 400, [2, 1]],
+  ["create-storage-event", requests.createEvent("c1"), 409, [2, 1]],
+])(
+  "%s has an unknown outcome when the read that would explain it is refused, and is not sent again",
+  async (_id, request, refusal, asked) => {
+    const provider = providerOf(refusal);
+    for (const path of [
+      "/cloud/v1/tasks",
+      "/cloud/v1/lbpools/",
+      "/cloud/v1/instances/",
+      "/storage/",
+    ])
+      provider.answer(`GET ${path}`, () => json(403, { message: "no right" }));
+    const world = await createWorld({ provider: () => provider });
+    await world.send(request);
+
+    await world.pass(60_000);
+
+    expect(world.bus.published().at(-1)?.data).toMatchObject({
+      reason: "unknown-outcome",
+      problems: [
+        {
+          rule: expect.stringMatching(
+            /^request 1 got no clear reply \(connection-lost\);.*forbidden/,
+          ),
+        },
+      ],
+    });
+    expect([provider.count("P"), provider.count("GET ")]).toEqual(asked);
+  },
+);
+
 test("the strategy that the contract declares decides whether update-policy is sent again or searched for", async () => {
   expect(await afterLostReply(requests.updatePolicy("c1"), 400)).toMatchObject({
     reads: 0,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { breakAttempts } from "../../../lib/engine/attempt.ts";
 import { createGate } from "../../support/gate.ts";
+import { addOpenTasks } from "../../support/open-tasks.ts";
 import { json, scriptProvider } from "../../support/provider.ts";
 import { updateContainer, updatePolicy } from "../../support/requests.ts";
 import { createWorld } from "../../support/world.ts";
@@ -25,6 +26,22 @@ test("attempts of a dead process are repeated at once, and nothing else changes"
   );
   expect(world.publishedTypes("c1").at(-1)).toBe("CommandSucceeded");
   expect(world.publishedTypes("c2").at(-1)).toBe("CommandSucceeded");
+});
+
+test("attempts are repeated at once beside thousands of open tasks and an unreadable command", async () => {
+  const provider = scriptProvider({ "PATCH ": () => json(200, { tasks: [] }) });
+  const gate = createGate();
+  const world = await createWorld({ provider: () => provider, around: gate.around });
+  const sending = gate.hold("fetch PATCH");
+  void world.handle(updateContainer("c1"));
+  await sending.reached;
+  const dueAt = world.clock.now();
+  await world.ledger.write({ key: "command#own/newer", version: 1, dueAt, value: { state: {} } });
+  await addOpenTasks(world, 10_000);
+
+  await breakAttempts(world.ledger, world.clock.now());
+
+  expect(await world.command("c1")).toMatchObject({ lostReplies: 1 });
 });
 
 test("a ledger without attempts stays unchanged", async () => {

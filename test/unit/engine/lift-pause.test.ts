@@ -3,6 +3,7 @@ import { liftPause } from "../../../lib/admin/operator-actions.ts";
 import { readView } from "../../../lib/admin/status.ts";
 import { newRateLimit, pauseRequests, rateLimits } from "../../../lib/provider/rate-limit.ts";
 import { createFaults } from "../../support/faults.ts";
+import { addOpenTasks } from "../../support/open-tasks.ts";
 import { json, scriptProvider } from "../../support/provider.ts";
 import * as requests from "../../support/requests.ts";
 import { createWorld, type World } from "../../support/world.ts";
@@ -52,6 +53,15 @@ test("a lifted pause sends its account's waiting commands at once", async () => 
   expect(answer).toEqual({ kind: "lifted", until, commands: 1 });
   expect(world.clock.now()).toBeLessThan(START + 60_000);
   expect((await world.command("c1"))?.state.status).toBe("succeeded");
+});
+
+test("a lifted pause sends waiting commands beside thousands of open tasks", async () => {
+  const { world } = await paused();
+  await addOpenTasks(world, 10_000);
+
+  const answer = await liftPause(world, "local");
+
+  expect(answer).toMatchObject({ kind: "lifted", commands: 1 });
 });
 
 test("commands of another account keep waiting", async () => {

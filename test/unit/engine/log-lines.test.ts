@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import type { Operation } from "../../../lib/contract/operation.ts";
+import { notSent } from "../../../lib/provider/client.ts";
 import { ProviderError } from "../../../lib/provider/provider-error.ts";
 import type { Around } from "../../support/faults.ts";
 import { createGate } from "../../support/gate.ts";
@@ -79,6 +81,24 @@ test("a request without a permit is logged with how long it waited", async () =>
       durationMs: 5_000,
     },
   });
+});
+
+test("a request for which no time is left counts as held back, not as an attempt", async () => {
+  const call = async (operation: Operation) => {
+    throw notSent(operation);
+  };
+  const world = await createWorld({
+    provider: startProvider,
+    accounts: { local: { client: { call } } },
+  });
+
+  await world.handle(updatePolicy("c1"));
+
+  expect(linesOf(world, "c1").at(-1)).toMatchObject({
+    message: "request held back",
+    fields: { errorCode: "aborted" },
+  });
+  expect(await world.command("c1")).toMatchObject({ attemptCount: 0 });
 });
 
 test("the line of a request has the time that the provider took", async () => {

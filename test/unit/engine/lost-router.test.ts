@@ -155,6 +155,44 @@ describe("a router after a create request without a reply", () => {
     expect(world.bus.published().at(-1)?.data.taskIds).toEqual(["second"]);
   });
 
+  test.each([
+    ["the router that a finished task names was deleted", task("t1"), json(404, {})],
+    ["a finished task names no router", task("t1", { created_resources: null }), json(200, {})],
+    [
+      "a finished task names something else",
+      task("t1", { created_resources: { routers: "r" } }),
+      json(200, {}),
+    ],
+  ])("has an unknown outcome behind the ambiguity window when %s", async (_what, shown, answer) => {
+    const provider = lossy([shown]);
+    provider.answer("GET /cloud/v1/routers/", () => answer.clone());
+    const world = await lose(provider, { ambiguityWindowMs: 100_000 });
+    await world.pass(90_000);
+    const early = (await world.command("c1"))?.state.status;
+
+    await world.pass(20_000);
+
+    expect(early).toBe("running");
+    expect(world.bus.published().at(-1)?.data).toMatchObject({
+      reason: "unknown-outcome",
+      problems: [
+        { rule: expect.stringMatching(/request 1 .*connection-lost.*; task t1 may have/) },
+      ],
+    });
+    expect(provider.count(CREATE)).toBe(1);
+  });
+
+  test("is adopted beside the deleted router of another client", async () => {
+    const other = task("t0", { created_resources: { routers: [OTHER_ROUTER] } });
+    const provider = lossy([other, task("t1")], { [ROUTER]: router() });
+    provider.answer(`GET /cloud/v1/routers/1234567/76/${OTHER_ROUTER}`, () => json(404, {}));
+    const world = await lose(provider);
+
+    await world.untilQuiet();
+
+    expect(world.bus.published().at(-1)?.data.taskIds).toEqual(["t1"]);
+  });
+
   test("is not identified with the router of a failed task", async () => {
     const provider = lossy([task("t1", { state: "ERROR" })], { [ROUTER]: router() });
     const world = await lose(provider);

@@ -106,6 +106,24 @@ describe("from two tasks on", () => {
     expect(provider.requests.at(-1)?.query.get("limit")).toBe("1000");
   });
 
+  test.each([
+    { created_resources: { things: "abc" } },
+    { project_id: "12" },
+    { error: { code: 5 } },
+    { created_on: 5 },
+  ])("another client's task with %j does not keep a list from being used", async (odd) => {
+    const { world, provider } = await start(2);
+    const foreign = { id: "foreign", state: "RUNNING", ...odd };
+    const all = [{ id: "t1", state: "RUNNING" }, { id: "t2", state: "RUNNING" }, foreign];
+    provider.answer(LIST, () => json(200, { count: 3, results: all }));
+    await world.clock.advance(2_000);
+
+    await world.poll();
+
+    expect(provider.count(READ)).toBe(0);
+    expect(provider.count(LIST)).toBeGreaterThanOrEqual(1);
+  });
+
   test("a check that finds nothing new reads and writes nothing for any of them", async () => {
     const { world, faults, pages } = await start(8);
     await world.clock.advance(31_000);

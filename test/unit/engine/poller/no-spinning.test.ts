@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { pollDue } from "../../../../lib/engine/poller/poll.ts";
+import { createPollerMemory } from "../../../../lib/engine/poller/poller-memory.ts";
 import type { DueEntry } from "../../../../lib/platform/ports/ledger.ts";
 import { json, scriptProvider, startProvider } from "../../../support/provider.ts";
 import { updateContainer, updatePolicy } from "../../../support/requests.ts";
@@ -29,6 +31,26 @@ describe("the poller does not spin", () => {
     await world.poll();
 
     expect(world.errors).toEqual([]);
+  });
+
+  test("on a command that only a newer version can read", async () => {
+    const world = await createWorld({ provider: running });
+    const dueAt = world.clock.now();
+    await world.ledger.write({ key: "command#own/newer", version: 1, dueAt, value: { state: {} } });
+    const memory = createPollerMemory("one");
+
+    // By the schedule, and whenever a run asks for a wake signal.
+    for (const endsAt = world.clock.now() + 600_000; world.clock.now() < endsAt; ) {
+      const budget = { endsAt: world.clock.now() + 50_000, signal: new AbortController().signal };
+      const known = world.wakes.length;
+      await world.drive(pollDue(world.newInvocation().deps, budget, memory));
+      const [wakeAt = Number.POSITIVE_INFINITY] = world.wakes.slice(known);
+      await world.clock.advance(Math.min(wakeAt - world.clock.now(), 60_000));
+    }
+
+    const left = world.counted.filter((name) => name === "DueEntryLeft");
+    expect(left.length).toBeGreaterThanOrEqual(9);
+    expect(left.length).toBeLessThanOrEqual(11);
   });
 
   test("while the bus accepts nothing", async () => {
