@@ -37,8 +37,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "absence counts at once, although requests are still on their way",
     file: "engine/after-ambiguous-send.ts",
-    find: "now >= lastSentAt + account.ambiguityWindowMs",
-    replace: "now >= lastSentAt",
+    find: "now < lastSentAt + account.ambiguityWindowMs",
+    replace: "now < lastSentAt",
     invariant: 2,
   },
   {
@@ -204,8 +204,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the window begins with the first unanswered attempt",
     file: "engine/after-ambiguous-send.ts",
-    find: "return now >= lastSentAt + account.ambiguityWindowMs",
-    replace: "return now >= uncertainty.firstSentAt + account.ambiguityWindowMs && lastSentAt > 0",
+    find: "if (now < lastSentAt + account.ambiguityWindowMs)",
+    replace: "if (now < uncertainty.firstSentAt + account.ambiguityWindowMs || lastSentAt === 0)",
   },
   {
     name: "a router is created again although its task may still be running",
