@@ -3,6 +3,7 @@ import { periodMsOf } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Log } from "../platform/ports/log.ts";
 import type { Random } from "../platform/ports/random.ts";
+import type { OwnProvider } from "../provider/accounts.ts";
 import {
   DEFAULT_AMBIGUITY_WINDOW_MS,
   DEFAULT_REQUESTS_PER_SECOND,
@@ -59,12 +60,7 @@ export type ProviderChoice =
     };
 
 /** A provider for commands, with its timings. */
-export interface Provider {
-  readonly baseUrl: string;
-  readonly apiKey: () => Promise<string>;
-  readonly paths: OtherPaths;
-  readonly canList: boolean;
-  readonly ambiguityWindowMs: number;
+export interface Provider extends OwnProvider {
   readonly requestsPerSecond: number;
   readonly jobTimes: JobTimes;
   /** Built-in key of the embedded service, while its state has it. It opens only this run, so it may be printed. */

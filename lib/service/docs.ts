@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Handler, Hono } from "hono";
 import { etag } from "hono/etag";
+import { lazy } from "../contract/lazy.ts";
 import { createOpenApi } from "../contract/openapi.ts";
 import { packageFolder } from "../platform/package-folder.ts";
 
@@ -32,15 +33,6 @@ const HEADERS = {
 const NOT_BUILT =
   "This copy of the service has no API reference: run `node infra/build.mjs cli` in a clone. /openapi.json describes the same interface.\n";
 
-/** Creates the value at its first use, because most runs never serve it. */
-const once = <T>(make: () => T): (() => T) => {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-};
-
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ENOENT";
 
@@ -62,7 +54,7 @@ const serveFile =
  */
 export const createDocs = (folder = () => join(packageFolder(), "dist", "docs")): Hono => {
   const app = new Hono();
-  const openApi = once(createOpenApi);
+  const openApi = lazy(createOpenApi);
   app.get("/openapi.json", (context) => context.json(openApi()));
   for (const [path, file] of Object.entries(PAGE)) app.get(path, etag(), serveFile(folder, file));
   return app;

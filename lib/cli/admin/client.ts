@@ -1,20 +1,7 @@
 import type { Command } from "commander";
 import type { Admin } from "../../admin/admin.ts";
-import type {
-  CancelAnswer,
-  DeadLetterList,
-  DeadLetterOutcome,
-  DeadLetterPreview,
-  LiftAnswer,
-  ResolveAnswer,
-  Verdict,
-} from "../../admin/answers.ts";
+import type { CancelAnswer, LiftAnswer, ResolveAnswer, Verdict } from "../../admin/answers.ts";
 import type { BulkPage } from "../../admin/bulk-cancel.ts";
-import type {
-  DeadLetterFilter,
-  DeleteSelection,
-  Selection,
-} from "../../admin/dead-letter-selection.ts";
 import type { BoundedQuery, BulkQuery, ListPage, ListQuery } from "../../admin/list-query.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
 import { runAddress } from "../endpoint.ts";
@@ -44,14 +31,7 @@ export interface CommandAdmin {
 }
 
 /** The dead letters of a running Skyhook, or of a deployed stage. */
-export interface DeadLetterAdmin {
-  list(): Promise<DeadLetterList>;
-  redrive(selection: Selection): Promise<readonly DeadLetterOutcome[]>;
-  remove(selection: DeleteSelection, isForced: boolean): Promise<readonly DeadLetterOutcome[]>;
-  /** What `redrive` and `remove` would do. */
-  previewRedrive(filter: DeadLetterFilter): Promise<DeadLetterPreview>;
-  previewRemove(filter: DeadLetterFilter, isForced: boolean): Promise<DeadLetterPreview>;
-}
+export type DeadLetterAdmin = Admin["deadLetters"];
 
 /** The recorded prices of a running Skyhook, or of a deployed stage. */
 export type PriceAdmin = Pick<Admin["prices"], "changes" | "history" | "list">;

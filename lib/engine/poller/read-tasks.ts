@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { getTask } from "../../contract/tasks.ts";
-import type { Random } from "../../platform/ports/random.ts";
+import { type Random, shuffled } from "../../platform/ports/random.ts";
 import type { Account } from "../../provider/accounts.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
 import { isSmall } from "../command-events.ts";
@@ -127,13 +127,6 @@ export const isListWorthIt = (
   !refused.has("open") &&
   nextListAt <= now &&
   taskCount >= Math.max(MIN_TASKS_TO_LIST, pages);
-
-/** Random order, so that the same tasks are not always behind one that gets no answer. */
-const shuffled = <T>(items: readonly T[], random: Random): readonly T[] =>
-  items
-    .map((item) => ({ item, order: random.fraction() }))
-    .sort((a, b) => a.order - b.order)
-    .map(({ item }) => item);
 
 /** Reads one by one, until an answer shows that the account is in trouble. */
 const readEach = async (

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { type HeldLease, takeLease } from "../../ledger/lease.ts";
 import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
-import type { Random } from "../../platform/ports/random.ts";
+import { shuffled } from "../../platform/ports/random.ts";
 import type { Account } from "../../provider/accounts.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
 import { createRetryingClient } from "../../provider/retrying-client.ts";
@@ -100,13 +100,6 @@ const check = async (run: AiTaskRun, task: OpenAiTask): Promise<TaskCheck> => {
   await publishEnd(run, endOf(shown));
   return { kind: "over" };
 };
-
-/** Entries in random order, so that runs that are short of time leave out different tasks. */
-const shuffled = <T>(entries: readonly T[], random: Random): readonly T[] =>
-  entries
-    .map((entry) => ({ entry, order: random.fraction() }))
-    .sort((a, b) => a.order - b.order)
-    .map(({ entry }) => entry);
 
 /**
  * Asks for followed tasks that the read pages did not show, one by one, while there is time. Records and

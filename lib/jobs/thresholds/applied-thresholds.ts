@@ -2,7 +2,13 @@ import * as z from "zod";
 import { STORAGE_EVENT_NAMES } from "../../contract/storage-events.ts";
 import type { AppliedChange } from "./apply.ts";
 import type { ThresholdConfig } from "./config.ts";
-import { type ActualThreshold, type Change, targetKey, targetOf } from "./threshold.ts";
+import {
+  type ActualThreshold,
+  type Change,
+  targetKey,
+  targetOf,
+  targetOfChange,
+} from "./threshold.ts";
 
 /** Decimal text of a limit; null: the threshold does not exist. */
 const limitSchema = z.string().nullable();
@@ -80,9 +86,6 @@ const fitting = (applied: Applied): Applied =>
  */
 
 const byTarget = (applied: Applied) => new Map(applied.map((each) => [targetKey(each), each]));
-
-const targetOfChange = (change: Change) =>
-  targetOf(change.action === "delete" ? change.from : change.threshold);
 
 const limitAfter = (change: Change): string | null =>
   change.action === "delete" ? null : change.threshold.limit;

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { clipped } from "../../events/event.ts";
 import { bytesOf } from "./applied-thresholds.ts";
 import { driftCounts } from "./sync-events.ts";
-import { type Change, type Plan, type Target, targetOf } from "./threshold.ts";
+import { type Change, type Plan, targetOfChange } from "./threshold.ts";
 
 /*
  * The last drifts of an account, in the record of its thresholds. They are written together with the event
@@ -33,12 +33,9 @@ export const driftsSchema = z.array(driftSchema);
 
 export type Drift = z.output<typeof driftSchema>;
 
-const targetOfChange = (change: Change): Target =>
-  change.action === "delete" ? change.from : change.threshold;
-
 /** Names a threshold in one line: `reaching_used_space storage films bucket cuts`. */
 const nameOf = (change: Change): string => {
-  const { name, storage_name, bucket_name } = targetOf(targetOfChange(change));
+  const { name, storage_name, bucket_name } = targetOfChange(change);
   const text = [
     name,
     ...(storage_name ? [`storage ${storage_name}`] : []),

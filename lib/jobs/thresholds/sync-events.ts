@@ -4,7 +4,7 @@ import { type OutboxEvent, outboxEvent } from "../../ledger/outbox.ts";
 import type { AppliedChange } from "./apply.ts";
 import type { ThresholdConfig } from "./config.ts";
 import type { Change, Plan } from "./threshold.ts";
-import { limitField, type Target, targetOf } from "./threshold.ts";
+import { limitField, type Target, targetOfChange } from "./threshold.ts";
 
 /** Cause of a sync. */
 export interface SyncCause {
@@ -39,7 +39,7 @@ const limitOf = (target: Target, limit: string | undefined) =>
 
 /** A change in events and in `plan --json`: `before` and `after` hold the limit under its field. */
 export const changeView = (change: Change) => {
-  const target = targetOf(change.action === "delete" ? change.from : change.threshold);
+  const target = targetOfChange(change);
   return {
     action: change.action,
     ...target,

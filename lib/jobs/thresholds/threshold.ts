@@ -48,6 +48,10 @@ export type Change =
   | { readonly action: "update"; readonly threshold: Threshold; readonly from: ActualThreshold }
   | { readonly action: "delete"; readonly from: ActualThreshold };
 
+/** The target that a change creates, updates or deletes. */
+export const targetOfChange = (change: Change) =>
+  targetOf(change.action === "delete" ? change.from : change.threshold);
+
 export interface Plan {
   readonly changes: readonly Change[];
   readonly unchangedCount: number;

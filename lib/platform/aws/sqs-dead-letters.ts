@@ -8,6 +8,7 @@ import {
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import * as z from "zod";
+import { parseJson } from "../../contract/json.ts";
 import type { DeadLetter, DeadLetters, HeldDeadLetter } from "../ports/dead-letters.ts";
 import type { Random } from "../ports/random.ts";
 import { longPoll } from "./aws-client.ts";
@@ -34,14 +35,6 @@ const invocationRecordSchema = z.looseObject({
 
 const callSchema = z.looseObject({ reaction: z.string(), event: z.looseObject({}) });
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /**
  * Converts the body of an undelivered event to the body that a rule sends to the queue of intake.
  * @param reactionRules prefix of the names of reactions' rules
@@ -52,7 +45,7 @@ export const undeliveredCall = (
   body: string,
   ruleArn: string | undefined,
 ): string => {
-  const json = parse(body);
+  const json = parseJson(body);
   const record = invocationRecordSchema.safeParse(json).data;
   if (record) return JSON.stringify(record.requestPayload);
   const rule = ruleArn?.split("/").at(-1);

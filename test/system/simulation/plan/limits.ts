@@ -34,7 +34,7 @@ export const LIMITS = [
 export const limitsOf = (chance: Chance): AwsLimits => {
   const isScarce = chance.happens("throttled", 0.15);
   const isHighThroughputFifo = !isScarce || chance.happens("high throughput", 0.4);
-  const limits = { ...awsLimitsOf({ isHighThroughputFifo }) };
+  const limits = { ...awsLimitsOf(isHighThroughputFifo) };
   for (const limit of isScarce ? (Object.keys(SCARCE) as (keyof typeof SCARCE)[]) : []) {
     if (!chance.happens(`scarce ${limit}`, 0.5)) continue;
     Object.assign(limits, { [limit]: chance.pick(`how scarce ${limit}`, SCARCE[limit] ?? []) });
@@ -66,7 +66,7 @@ export const createRunLimits = (
     struck,
     note,
     relax: () => {
-      Object.assign(limits, awsLimitsOf({ isHighThroughputFifo: given.deduplicatesByGroup }));
+      Object.assign(limits, awsLimitsOf(given.deduplicatesByGroup));
     },
   };
 };
