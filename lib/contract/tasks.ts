@@ -7,13 +7,13 @@ import { ifUsable, noBody, nothing, pathId, timestamp } from "./values.ts";
 
 export const TASK_STATES = ["NEW", "RUNNING", "FINISHED", "ERROR"] as const;
 
-/** An error of another type than text is read as its JSON, because a task with an error has failed. */
+/** An error of another type than text is read as its JSON, because a task with an error has failed; false and 0 are none. */
 const errorText = () =>
   z
     .string()
     .nullable()
     .optional()
-    .catch(({ value }) => formatWireJson(value));
+    .catch(({ value }) => (value ? formatWireJson(value) : null));
 
 /**
  * A background task. `state` is open: any state but FINISHED and ERROR means that the task still runs. A list has the

@@ -33,6 +33,12 @@ test.each([
   expect(received(getTask.response, JSON.stringify({ ...task, ...field }))).toEqual(task);
 });
 
+test("an error that is false is none", () => {
+  const text = '{"id":"t","state":"FINISHED","error":false}';
+
+  expect(received(getTask.response, text)).toMatchObject({ error: null });
+});
+
 test("an error that is no text is read as its JSON", () => {
   const text = '{"id":"t","state":"FINISHED","error":{"code":12345678901234567890}}';
 
