@@ -7,7 +7,7 @@ import { ifUsable, noBody, nothing, pathId, timestamp } from "./values.ts";
 
 export const TASK_STATES = ["NEW", "RUNNING", "FINISHED", "ERROR"] as const;
 
-/** An error of another type than text is read as its JSON, because a task with an error has failed; false and 0 are none. */
+/** An error that is no text is read as its JSON, because a task with an error has failed; false and 0 are none. */
 const errorText = () =>
   z
     .string()
