@@ -12,6 +12,8 @@ import {
 } from "../contract/operation-fields.ts";
 import { EXIT, ExitError } from "./exit-code.ts";
 import { readJsonText } from "./json-input.ts";
+import { wrapText } from "./layout.ts";
+import { columnsOf } from "./render.ts";
 import type { IsUsed } from "./verb.ts";
 
 /** The option of a top-level field. */
@@ -193,7 +195,7 @@ export const addFieldOptions = (command: Command, operation: Operation): (() => 
   const fields = flags.map((flag) => ({ flag, option: fieldOption(flag) }));
   for (const { option } of fields) command.addOption(option);
   if (fields.length > 0) addWholeOptions(command, operation);
-  command.addHelpText("after", () => hintOf(operation, flags));
+  command.addHelpText("after", () => wrapText(hintOf(operation, flags), columnsOf(process.stdout)));
   return () => {
     const given = command.opts<Readonly<Record<string, string | undefined>>>();
     const texts = fields.flatMap(({ flag, option }) => {

@@ -16,6 +16,17 @@ const PORT_TROUBLE: Readonly<Record<string, string>> = {
   EACCES: "is not permitted for this user",
 };
 
+const fileErrorSchema = z.looseObject({ code: z.string(), syscall: z.string(), path: z.string() });
+
+const FILE_TROUBLE: Readonly<Record<string, string>> = {
+  EACCES: "is not permitted for this user",
+  EEXIST: "exists, and is no folder",
+  ENOENT: "does not exist",
+  ENOSPC: "does not fit on the disk, which is full",
+  ENOTDIR: "has a file in its path, where a folder is needed",
+  EROFS: "is on a file system that cannot be written",
+};
+
 /** Turns any error into the text and the exit status that end the program. */
 export const programEnd = async (error: unknown): Promise<ProgramEnd> => {
   if (error instanceof ExitError) return { exitCode: error.exitCode, text: error.message };
@@ -30,6 +41,15 @@ export const programEnd = async (error: unknown): Promise<ProgramEnd> => {
   if (trouble !== undefined) {
     const text = `port ${port} ${trouble}; choose another port, or omit the option to get a free one`;
     return { exitCode: EXIT.refused, text };
+  }
+  if (code === "EADDRNOTAVAIL") {
+    const text = "--listen: must be an address of this machine, such as 127.0.0.1 or 0.0.0.0";
+    return { exitCode: EXIT.refused, text };
+  }
+  const file = fileErrorSchema.safeParse(error).data;
+  const fileTrouble = FILE_TROUBLE[file?.code ?? ""];
+  if (file && fileTrouble !== undefined) {
+    return { exitCode: EXIT.refused, text: `${file.path}: ${fileTrouble}` };
   }
   return { exitCode: EXIT.failed, text: error instanceof Error ? error.message : String(error) };
 };

@@ -3,6 +3,8 @@ import { version } from "../../package.json";
 import { createSystemClock, createSystemRandom } from "../platform/system.ts";
 import { EXIT_STATUSES } from "./exit-code.ts";
 import { fitToTerminal } from "./help.ts";
+import { wrapText } from "./layout.ts";
+import { columnsOf } from "./render.ts";
 import { addExamples, type DeclareVerb, type IsUsed, needed } from "./verb.ts";
 
 interface Verb {
@@ -168,7 +170,7 @@ export const createProgram = async (isUsed: IsUsed): Promise<Command> => {
     "npx skyhook operations update-container  # fields of an operation",
     "npx skyhook send resume-instance --help  # options of a command",
     "npx skyhook read get-instance --help     # options of a read",
-  ]).addHelpText("after", EXIT_TEXT);
+  ]).addHelpText("after", () => wrapText(EXIT_TEXT, columnsOf(process.stdout)));
   const ports = { clock: createSystemClock(), random: createSystemRandom() };
   for (const verb of needed(VERBS, nameOf, isUsed)) {
     const { usage, summary, load } = verb;

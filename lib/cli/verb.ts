@@ -1,7 +1,8 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Random } from "../platform/ports/random.ts";
 import { EXIT, type ExitCode, ExitError } from "./exit-code.ts";
+import { shellWord } from "./render.ts";
 
 export interface Ports {
   readonly clock: Clock;
@@ -39,6 +40,12 @@ export const ending =
     process.exitCode = await action(...args);
   };
 
+/** Reads an argument that a script may leave empty by mistake. @throws InvalidArgumentError for an empty one */
+export const notEmpty = (text: string): string => {
+  if (text === "") throw new InvalidArgumentError("It must not be empty.");
+  return text;
+};
+
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
 
 /** Adds lines for a shell to the help of a command, and to docs/reference/cli.md. */
@@ -71,4 +78,25 @@ export const stageRights = (actions: string): string =>
 export const checkedStage = (stage: string): string => {
   if (/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(stage)) return stage;
   throw new ExitError(EXIT.refused, "--stage: must be the name of a deployed stage, such as prod");
+};
+
+interface TargetFlags {
+  readonly endpoint?: string | undefined;
+  readonly stage?: string | undefined;
+  readonly sender?: string | undefined;
+}
+
+/**
+ * The options that lead the next call to the same command.
+ * @param known the endpoint of a call without options
+ */
+export const sameTargetFlags = (
+  { endpoint, stage, sender }: TargetFlags,
+  known = process.env.SKYHOOK_ENDPOINT,
+): string => {
+  const where =
+    stage === undefined
+      ? endpoint !== undefined && endpoint !== known && ` --endpoint ${shellWord(endpoint)}`
+      : ` --stage ${stage}`;
+  return `${where || ""}${sender === undefined ? "" : ` --sender ${shellWord(sender)}`}`;
 };

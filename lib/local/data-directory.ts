@@ -79,6 +79,8 @@ const reasonOf = (error: unknown): string | undefined => {
     case "EEXIST":
     case "ENOTDIR":
       return "not a folder";
+    case "ENOENT":
+      return "a link to a folder that does not exist";
     case "EACCES":
     case "EPERM":
     case "EROFS":

@@ -3,15 +3,23 @@ import * as z from "zod";
 import { OPERATIONS } from "../contract/operations.ts";
 import { oneOf } from "../contract/values.ts";
 
+/** Most letters that differ in a typing mistake. */
+const MAX_TYPING_ERROR = 4;
 const TARGETS = ["*", ...OPERATIONS.map(({ id }) => id)] as const;
 
 /** The beginning of a text: enough to find a mistake in it. */
 export const shortened = (text: string): string => text.slice(0, 60);
 
+const hintFor = (input: string): string => {
+  const [, ...operations] = TARGETS;
+  const near = closestMatch(shortened(input), operations, { maxDistance: MAX_TYPING_ERROR });
+  return near === undefined ? "`npx skyhook operations` lists all" : `did you mean ${near}?`;
+};
+
 const operationSchema = z.enum(TARGETS, {
   error: ({ input }) =>
     typeof input === "string"
-      ? `unknown operation "${shortened(input)}"; did you mean ${closestMatch(shortened(input), TARGETS)}? (* means all operations)`
+      ? `unknown operation "${shortened(input)}"; ${hintFor(input)} (* means all operations)`
       : "required: an operation such as update-pool, or * for all operations",
 });
 

@@ -6,9 +6,16 @@ import type { BoundedQuery, BulkQuery, ListPage, ListQuery } from "../../admin/l
 import type { Clock } from "../../platform/ports/clock.ts";
 import { runAddress } from "../endpoint.ts";
 import { EXIT, ExitError } from "../exit-code.ts";
-import { shellWord, visibleText } from "../render.ts";
+import { visibleText } from "../render.ts";
 import type { RequestState } from "../request-schema.ts";
-import { checkedStage, endpointOption, type Ports, stageOption, stageRights } from "../verb.ts";
+import {
+  checkedStage,
+  endpointOption,
+  notEmpty,
+  type Ports,
+  stageOption,
+  stageRights,
+} from "../verb.ts";
 import { createGatewayClient } from "./gateway.ts";
 
 /**
@@ -60,7 +67,7 @@ export const withAdminOptions = (command: Command): Command =>
 export const withCommandOptions = (command: Command): Command =>
   withAdminOptions(
     command
-      .argument("<command-id>", "id that `skyhook send` printed, or that --id gave it")
+      .argument("<command-id>", "id that `skyhook send` printed, or that --id gave it", notEmpty)
       .option("--sender <aws-account>", "sender of the command (default: Skyhook's AWS account)"),
   );
 
@@ -132,18 +139,3 @@ export const noSuchCommand = (commandId: string): ExitError =>
     EXIT.refused,
     `no command ${visibleText(commandId)} found: it was never sent, is still queued, or was rejected; check the id and --sender`,
   );
-
-/**
- * The options that lead the next call to the same command.
- * @param known the endpoint of a call without options
- */
-export const sameTargetFlags = (
-  { endpoint, stage, sender }: CommandFlags,
-  known = process.env.SKYHOOK_ENDPOINT,
-): string => {
-  const where =
-    stage === undefined
-      ? endpoint !== undefined && endpoint !== known && ` --endpoint ${shellWord(endpoint)}`
-      : ` --stage ${stage}`;
-  return `${where || ""}${sender === undefined ? "" : ` --sender ${shellWord(sender)}`}`;
-};

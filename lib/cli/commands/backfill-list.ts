@@ -83,7 +83,7 @@ export const declareBackfillList: DeclareVerb = (command, { clock }) => {
   addExamples(
     command
       .description(DESCRIPTION)
-      .requiredOption("--stage <name>", "stage deployed on AWS")
+      .requiredOption("--stage <name>", "required: stage deployed on AWS")
       .option(
         "--units-per-second <n>",
         "average of the capacity units that it may consume, read and write together",

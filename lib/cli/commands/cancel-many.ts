@@ -2,17 +2,13 @@ import type { BulkPage, BulkRow } from "../../admin/bulk-cancel.ts";
 import { type BoundedQuery, type BulkQuery, bulkQuerySchema } from "../../admin/list-query.ts";
 import { problemsOf } from "../../contract/problem.ts";
 import type { Clock } from "../../platform/ports/clock.ts";
-import {
-  type CommandAdmin,
-  type CommandFlags,
-  openCommandAdmin,
-  sameTargetFlags,
-} from "../admin/client.ts";
+import { type CommandAdmin, type CommandFlags, openCommandAdmin } from "../admin/client.ts";
 import { cancelText } from "../cancel-text.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import type { Columns } from "../layout.ts";
 import { type FilterFlags, filtersOf, filterWords } from "../list-filters.ts";
 import { columnsOf, jsonLine, printNote, printResult, tableText, visibleText } from "../render.ts";
+import { sameTargetFlags } from "../verb.ts";
 
 export interface CancelManyFlags extends CommandFlags, FilterFlags {
   readonly yes?: boolean;
@@ -124,7 +120,10 @@ const preview = async (
     rows.push(...page.rows);
     until = page.until;
   }
-  if (flags.json) for (const row of rows) printResult(jsonLine(row));
+  // Nothing has happened yet, so a line has neither the answer of a cancellation nor its time.
+  if (flags.json)
+    for (const { cancel, ...row } of rows)
+      printResult(jsonLine({ ...row, preview: effectOf({ ...row, cancel }) }));
   if (rows.length === 0) {
     printNote("no command matches; nothing is cancelled");
     return EXIT.ok;

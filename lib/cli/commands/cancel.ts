@@ -6,14 +6,13 @@ import {
   noSuchCommand,
   openCommandAdmin,
   STAGE_WRITE_RIGHTS,
-  sameTargetFlags,
   withAdminOptions,
 } from "../admin/client.ts";
 import { cancelExitCode, cancelText } from "../cancel-text.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { withFilterOptions } from "../list-filters.ts";
 import { jsonLine, printNote, printResult } from "../render.ts";
-import { addExamples, type DeclareVerb, ending } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, notEmpty, sameTargetFlags } from "../verb.ts";
 import { type CancelManyFlags, cancelMany } from "./cancel-many.ts";
 
 /** Time between two checks for the reply, which usually comes long before its time-out. */
@@ -97,7 +96,11 @@ export const declareCancel: DeclareVerb = (command, { clock }) => {
       withFilterOptions(
         command
           .description(DESCRIPTION)
-          .argument("[command-id]", "id that `skyhook send` printed, or that --id gave it"),
+          .argument(
+            "[command-id]",
+            "id that `skyhook send` printed, or that --id gave it",
+            notEmpty,
+          ),
       ),
     ),
     [

@@ -88,7 +88,7 @@ export const declareCost: DeclareVerb = (command) => {
   addExamples(
     command
       .description(DESCRIPTION)
-      .requiredOption("--commands <number>", "commands in a month, up to 1,000,000,000")
+      .requiredOption("--commands <number>", "required: commands in a month, up to 1,000,000,000")
       .option(
         "--task-seconds <seconds>",
         "duration of each command's task, up to 604800; 0: commands that answer at once",

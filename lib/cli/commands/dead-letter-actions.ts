@@ -12,13 +12,12 @@ import {
   type DeadLetterAdmin,
   type DeadLetterFlags,
   openDeadLetterAdmin,
-  sameTargetFlags,
   withAdminOptions,
 } from "../admin/client.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { jsonLine, printNote, printResult, shellWord, visibleText } from "../render.ts";
 import { instantOf } from "../time-flag.ts";
-import { addExamples, ending, type Ports, stageRights } from "../verb.ts";
+import { addExamples, ending, type Ports, sameTargetFlags, stageRights } from "../verb.ts";
 
 const OUTCOMES: Readonly<Record<DeadLetterOutcome["outcome"], string>> = {
   "sent-back": "sent back",

@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/ports/clock.ts";
 import { type CommandFlags, openCommandAdmin, withAdminOptions } from "../admin/client.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { jsonLine, printNote, printResult, visibleText } from "../render.ts";
-import { addExamples, type DeclareVerb, ending, stageRights } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, notEmpty, stageRights } from "../verb.ts";
 
 const sentence = (account: string, answer: LiftAnswer): string => {
   const { commands } = answer;
@@ -34,7 +34,7 @@ ${stageRights("dynamodb:GetItem and dynamodb:PutItem on the table skyhook-STAGE-
 export const declareLiftPause: DeclareVerb = (command, { clock }) => {
   command
     .description(DESCRIPTION)
-    .argument("<account>", "name in accounts.yaml; `local` for a run without that file");
+    .argument("<account>", "name in accounts.yaml; `local` for a run without that file", notEmpty);
   addExamples(withAdminOptions(command), [
     "npx skyhook lift-pause local",
     "npx skyhook lift-pause main --stage prod",

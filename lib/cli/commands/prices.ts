@@ -88,7 +88,10 @@ ${stageRights("dynamodb:GetItem on the table skyhook-STAGE-ledger and lambda:Get
     }),
   );
   addSub("changes", "List price changes, newest first")
-    .requiredOption("--since <time>", "an age such as 24h or 7d, a day, or a time in ISO 8601")
+    .requiredOption(
+      "--since <time>",
+      "required: an age such as 24h or 7d, a day, or a time in ISO 8601",
+    )
     .action(
       ending(async (flags: PriceFlags & { readonly since: string }) => {
         const since = Date.parse(instantOf("--since", flags.since, ports.clock));

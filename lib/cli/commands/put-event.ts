@@ -5,7 +5,7 @@ import { readEvent } from "../config-files.ts";
 import { runAddress } from "../endpoint.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { printNote, printResult, problemLines, shellWord, visibleText } from "../render.ts";
-import { addExamples, type DeclareVerb, ending, endpointOption } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, endpointOption, sameTargetFlags } from "../verb.ts";
 
 interface PutFlags {
   readonly endpoint?: string;
@@ -35,14 +35,15 @@ const outcomeLines = (outcome: RuleOutcome): readonly string[] => {
 };
 
 /** The next command to type for each command, or a note that there is none. */
-const nextLines = ({ rules, account }: PutAnswer): readonly string[] => {
+const nextLines = ({ rules, account }: PutAnswer, endpoint?: string): readonly string[] => {
   if (rules.every(({ kind }) => kind === "no-match")) {
     return ["No reaction matches this event, so it creates no command."];
   }
-  const sender = account === LOCAL_SENDER ? "" : ` --sender ${account}`;
+  const sender = account === LOCAL_SENDER ? undefined : account;
+  const flags = sameTargetFlags({ endpoint, sender });
   return rules.flatMap((outcome) =>
     outcome.kind === "command"
-      ? ["Follow it:", `  npx skyhook status ${shellWord(outcome.commandId)}${sender}`]
+      ? ["Follow it:", `  npx skyhook status ${shellWord(outcome.commandId)}${flags}`]
       : [],
   );
 };
@@ -62,7 +63,9 @@ const putEvent = async (file: string, flags: PutFlags): Promise<ExitCode> => {
   };
   const answer = await gateway.put(event);
   printResult(answer.id);
-  printNote([...answer.rules.flatMap(outcomeLines), ...nextLines(answer)].join("\n"));
+  printNote(
+    [...answer.rules.flatMap(outcomeLines), ...nextLines(answer, flags.endpoint)].join("\n"),
+  );
   return EXIT.ok;
 };
 

@@ -5,13 +5,12 @@ import {
   noSuchCommand,
   openCommandAdmin,
   STAGE_WRITE_RIGHTS,
-  sameTargetFlags,
   withCommandOptions,
 } from "../admin/client.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import { jsonLine, printNote, printResult, shellWord, visibleText } from "../render.ts";
 import { endText } from "../request-state.ts";
-import { addExamples, type DeclareVerb, ending } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, sameTargetFlags } from "../verb.ts";
 
 interface ResolveFlags extends CommandFlags {
   readonly applied?: boolean;

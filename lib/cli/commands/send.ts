@@ -28,6 +28,7 @@ import {
   endpointOption,
   needed,
   type Ports,
+  sameTargetFlags,
 } from "../verb.ts";
 
 const CHECK_MS = 300;
@@ -51,7 +52,7 @@ interface SendFlags {
 
 export interface SendOptions
   extends Ports,
-    Pick<SendFlags, "account" | "after" | "deadline" | "dryRun" | "id"> {
+    Pick<SendFlags, "account" | "after" | "deadline" | "dryRun" | "endpoint" | "id"> {
   readonly run: RunAddress;
   readonly input: CommandInput;
   readonly guards?: unknown;
@@ -65,6 +66,10 @@ interface Sent {
   readonly commandId: string;
   readonly eventId: string;
 }
+
+/** The call that shows the state of a command that was sent to this endpoint. */
+const statusCall = (commandId: string, endpoint: string | undefined): string =>
+  `npx skyhook status ${shellWord(commandId)}${sameTargetFlags({ endpoint })}`;
 
 const isOver = (state: RequestState): boolean =>
   state.kind === "rejected" || state.endedAt !== undefined;
@@ -83,7 +88,7 @@ const clearProgress = (): void => {
 const waitForEnd = async (
   gateway: GatewayClient,
   { commandId, eventId }: Sent,
-  { clock, timeoutSeconds }: SendOptions,
+  { clock, timeoutSeconds, endpoint }: SendOptions,
 ): Promise<RequestState> => {
   const startedAt = clock.now();
   for (;;) {
@@ -96,7 +101,7 @@ const waitForEnd = async (
         [
           `${commandId} has not ended after ${timeoutSeconds} s and continues`,
           ...(waitsFor(state) === undefined ? [] : [`  last attempt: ${waitsFor(state)}`]),
-          `  state: npx skyhook status ${shellWord(commandId)}`,
+          `  state: ${statusCall(commandId, endpoint)}`,
         ].join("\n"),
       );
     }
@@ -148,7 +153,11 @@ const awaitAnswer = async (
 };
 
 /** Prints the command id on stdout, and the state of its request on stderr. */
-const printSent = (sent: Sent, answer: string | undefined, json: boolean): void => {
+const printSent = (
+  sent: Sent,
+  answer: string | undefined,
+  { json, endpoint }: Pick<SendOptions, "endpoint" | "json">,
+): void => {
   if (json) {
     printResult(jsonLine({ ...sent, ...(answer !== undefined && { answer }) }));
     return;
@@ -158,7 +167,7 @@ const printSent = (sent: Sent, answer: string | undefined, json: boolean): void 
       ? `sent, but neither accepted nor rejected within ${ANSWER_MS / 1000} s`
       : (answer ?? "sent");
   printResult(sent.commandId);
-  printNote(`${known}; state: npx skyhook status ${shellWord(sent.commandId)}`);
+  printNote(`${known}; state: ${statusCall(sent.commandId, endpoint)}`);
 };
 
 /** The given options that become fields of the command's data. */
@@ -228,7 +237,7 @@ export const sendCommand = async (operation: Mutation, options: SendOptions): Pr
     return exitCodeOf(state);
   }
   if (waitFor === "nothing") {
-    printSent(sent, undefined, json);
+    printSent(sent, undefined, options);
     return EXIT.ok;
   }
   const answer = (await awaitAnswer(gateway, sent, clock)) ?? "none";
@@ -237,7 +246,7 @@ export const sendCommand = async (operation: Mutation, options: SendOptions): Pr
     else printNote(stateText(answer));
     return exitCodeOf(answer);
   }
-  printSent(sent, answer, json);
+  printSent(sent, answer, options);
   return EXIT.ok;
 };
 

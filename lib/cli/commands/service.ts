@@ -150,7 +150,7 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
     const controls = control?.announce(provider.baseUrl);
     printResult(provider.baseUrl);
     const notes = [...reachLines(reach), ...faultLines(faults)];
-    printNote([...notes, nextSteps(provider, apiKey === undefined)].join("\n"));
+    printNote([...notes, nextSteps(provider, apiKey !== undefined)].join("\n"));
     if (controls) printNote(controls);
     await Promise.race([
       untilAborted(signal),
@@ -164,13 +164,15 @@ const serve = async (flags: ServiceFlags, { clock, random }: Ports): Promise<Exi
 };
 
 /** The next commands to type. A key of the user's own is never printed, only the built-in one. */
-const nextSteps = ({ baseUrl, builtInKey }: Provider, needsKey: boolean): string =>
-  [
+const nextSteps = ({ baseUrl, builtInKey }: Provider, hasOwnKey: boolean): string => {
+  const shownKey = builtInKey === undefined ? [] : [`  export SKYHOOK_API_KEY='${builtInKey}'`];
+  return [
     `the service listens at this address; API reference: ${baseUrl}/docs`,
     `  export SKYHOOK_BASE_URL=${baseUrl}`,
-    ...(needsKey && builtInKey ? [`  export SKYHOOK_API_KEY='${builtInKey}'`] : []),
+    ...(hasOwnKey ? ["  export SKYHOOK_API_KEY=…  # the key of --api-key"] : shownKey),
     "  npx skyhook read list-tasks",
   ].join("\n");
+};
 
 const DESCRIPTION = `Runs the service alone, without Skyhook, until Ctrl-C. It prints its address on stdout.
 

@@ -1,10 +1,5 @@
 import type { Clock } from "../../platform/ports/clock.ts";
-import {
-  type CommandFlags,
-  openCommandAdmin,
-  sameTargetFlags,
-  withCommandOptions,
-} from "../admin/client.ts";
+import { type CommandFlags, openCommandAdmin, withCommandOptions } from "../admin/client.ts";
 import { EXIT, type ExitCode, ExitError } from "../exit-code.ts";
 import type { Columns } from "../layout.ts";
 import {
@@ -17,7 +12,7 @@ import {
 } from "../render.ts";
 import type { CommandState, RejectionState, RequestState } from "../request-schema.ts";
 import { exitCodeOf, stateText, toTheSecond } from "../request-state.ts";
-import { addExamples, type DeclareVerb, ending, stageRights } from "../verb.ts";
+import { addExamples, type DeclareVerb, ending, sameTargetFlags, stageRights } from "../verb.ts";
 
 /** Only `--json` shows earlier attempts. */
 const MAX_ATTEMPTS_SHOWN = 20;

@@ -25,7 +25,7 @@ const addParam = (
 
 export const addStageOptions = (command: Command): Command =>
   command
-    .requiredOption("--stage <name>", "stage: at most 12 letters, digits and hyphens")
+    .requiredOption("--stage <name>", "required: stage, at most 12 letters, digits and hyphens")
     .option(
       "--region <name>",
       "AWS region (default: AWS_REGION, else AWS_DEFAULT_REGION, else us-east-1)",

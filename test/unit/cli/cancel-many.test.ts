@@ -91,6 +91,16 @@ describe("skyhook cancel with filters", () => {
     expect(applied.stderr).toContain("the poller publishes its event within a minute");
   });
 
+  it("names in JSON what a cancellation would do, without the answer of one", async () => {
+    const sender = "222200003333";
+    await put(sender, "w1", { state: waiting });
+
+    const previewed = await cancel("--sender", sender, "--json");
+
+    expect(JSON.parse(previewed.stdout)).toMatchObject({ id: "w1", preview: "cancelled" });
+    expect(previewed.stdout).not.toMatch(/endedAt|stopped/);
+  });
+
   it("ends with 0 and one JSON object a line when every open command is cancelled", async () => {
     const sender = "222200002222";
     await put(sender, "w1", { state: waiting });

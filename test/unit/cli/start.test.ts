@@ -192,7 +192,7 @@ describe("skyhook start with a remote provider", () => {
     expect(done.stdout).toMatch(/^update-policy c1 succeeded after /);
     expect(waiting.exitCode).toBe(4);
     expect(waiting.stderr).toBe(
-      "sent as c1; waiting for its end (Ctrl-C ends only the wait)\nc1 has not ended after 1 s and continues\n  last attempt: the provider refuses the API key\n  state: npx skyhook status c1\n",
+      `sent as c1; waiting for its end (Ctrl-C ends only the wait)\nc1 has not ended after 1 s and continues\n  last attempt: the provider refuses the API key\n  state: npx skyhook status c1 --endpoint ${urlOf(wrong)}\n`,
     );
     expect(ends).toEqual([0, 0, 0]);
     for (const program of [right, wrong]) {

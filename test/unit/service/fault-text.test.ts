@@ -45,6 +45,7 @@ describe("the text of a fault rule", () => {
     ["reset", /^expected OPERATION=KIND/],
     ["=reset", /^expected OPERATION=KIND/],
     ["update-pool=", /^expected OPERATION=KIND/],
+    ["foo=reset", /^unknown operation "foo"; `npx skyhook operations` lists all \(/],
     ["update-pol=reset", /^unknown operation "update-pol"; did you mean update-pool\?/],
     ["list-taks=reset", /did you mean list-tasks\? \(\* means all operations\)$/],
     ["update-pool=lost-reply", /^unknown kind "lost-reply"; kinds: status, throttled, .*truncated/],
