@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { commands } from "../engine/command.ts";
 import { tasks } from "../engine/task.ts";
-import { isUnreadable } from "../ledger/record.ts";
+import { readable } from "../ledger/record.ts";
 import type { DueEntry, Ledger } from "../platform/ports/ledger.ts";
 
 /** Open commands that one answer reads. */
@@ -11,16 +11,6 @@ const MAX_DUE = 10_000;
 /** Later than every due time. */
 const FAR_FUTURE = Date.UTC(9999, 0, 1);
 const MAX_READS_AT_ONCE = 32;
-
-/** A record; undefined for none, and for one that only a newer version can read. */
-export const readable = async <T>(read: Promise<T | undefined>): Promise<T | undefined> => {
-  try {
-    return await read;
-  } catch (error) {
-    if (isUnreadable(error)) return undefined;
-    throw error;
-  }
-};
 
 /** The entries of one kind of record, with keys without the kind. */
 const entriesOf = (kind: string, due: readonly DueEntry[]): readonly DueEntry[] =>

@@ -12,9 +12,10 @@ import { lanes } from "../engine/lane.ts";
 import { pauseOfAge } from "../engine/poller/open-tasks.ts";
 import type { Task } from "../engine/task.ts";
 import { isoText } from "../events/event.ts";
+import { readable } from "../ledger/record.ts";
 import type { Ledger } from "../platform/ports/ledger.ts";
 import { type RecordedTask, recordedTask, tasksOf } from "./command-tasks.ts";
-import { createDueCommands, MAX_COMMANDS, readable } from "./due-commands.ts";
+import { createDueCommands, MAX_COMMANDS } from "./due-commands.ts";
 
 const MAX_READS_AT_ONCE = 32;
 

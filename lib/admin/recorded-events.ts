@@ -3,13 +3,17 @@ import { type Command, commands, isEnded, splitCommandKey } from "../engine/comm
 import { readRejections } from "../engine/rejection.ts";
 import { isoText } from "../events/event.ts";
 import { behindInstant, dayOf, partitionsOf } from "../ledger/listing.ts";
+import { readable } from "../ledger/record.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Ledger, ListEntry } from "../platform/ports/ledger.ts";
 import { readTasksOf, tasksOf } from "./command-tasks.ts";
 import { type DerivedEvent, eventsOf, rejectionEvents } from "./derived-events.ts";
-import { createDueCommands, MAX_COMMANDS, readable } from "./due-commands.ts";
+import { createDueCommands, MAX_COMMANDS } from "./due-commands.ts";
 
 const EVERY_MS = 5_000;
+const DAY_MS = 24 * 60 * 60_000;
+/** What came earlier is left out after a longer time without a poll. */
+const LONGEST_GAP_MS = DAY_MS;
 /**
  * A new command may appear in the list this long after its time of acceptance: clocks differ, and the index follows
  * the table.
@@ -102,7 +106,8 @@ const newEntries = async (ledger: Ledger, partition: string, after: number) => {
 
 /** Item keys that the list has after an instant, and whether there are more than a poll reads. */
 const newItems = async (ledger: Ledger, after: number, now: number) => {
-  const days = new Set([dayOf(isoText(after)), dayOf(isoText(now + OVERLAP_MS))]);
+  const days = new Set([dayOf(isoText(now + OVERLAP_MS))]);
+  for (let at = after; at < now; at += DAY_MS) days.add(dayOf(isoText(at)));
   const parts = await Promise.all(
     [...days].flatMap(partitionsOf).map((partition) => newEntries(ledger, partition, after)),
   );
@@ -131,20 +136,24 @@ interface Polled {
   readonly isPartial: boolean;
 }
 
-/** The memory of ended commands, and the new part of the list, go back to this instant. */
-const horizonOf = (now: number): number => now - EVERY_MS - OVERLAP_MS;
-
 /** A poll reads what has changed since the last one. @param since epoch ms; older events are left out */
 const createPoll = (ledger: Ledger, since: number) => {
   const watched = new Map<string, Watched>();
+  /** When the last poll began, epoch ms. */
+  let polledAt = since;
   const dueCommands = createDueCommands(ledger);
   const limit = pLimit(MAX_READS_AT_ONCE);
 
   /** The events of an item that were not yielded before. */
-  const take = (key: string, dueAt: number | undefined, read: Read, now: number) => {
+  const take = (
+    key: string,
+    dueAt: number | undefined,
+    read: Read,
+    { now, horizon }: { readonly now: number; readonly horizon: number },
+  ) => {
     const before = watched.get(key);
     // What is not remembered was yielded if it is older than the memory.
-    const from = before ? since : Math.max(since, horizonOf(now));
+    const from = before ? since : Math.max(since, horizon);
     const fresh = read.events.filter(
       ({ id, time }) => !before?.seen.has(id) && Date.parse(time) >= from,
     );
@@ -158,7 +167,9 @@ const createPoll = (ledger: Ledger, since: number) => {
   };
 
   return async (now: number): Promise<Polled> => {
-    const horizon = horizonOf(now);
+    // The memory of ended commands, and the new part of the list, go back to the last poll, which may be long ago.
+    const wanted = Math.min(now - EVERY_MS, polledAt) - OVERLAP_MS;
+    const horizon = Math.max(wanted, now - LONGEST_GAP_MS);
     const { entries, isCut } = await dueCommands();
     const listed = await newItems(ledger, horizon, now);
     const open = entries.slice(0, MAX_COMMANDS);
@@ -170,14 +181,16 @@ const createPoll = (ledger: Ledger, since: number) => {
         kind === commands.kind
           ? await readCommand(ledger, key, dueAt)
           : await readRejection(ledger, key);
-      return read ? take(itemKey, dueAt, read, now) : [];
+      return read ? take(itemKey, dueAt, read, { now, horizon }) : [];
     });
     for (const [key, { dueAt, isUnsteady, newestAt }] of watched) {
       if (dueAt === undefined && !isUnsteady && newestAt < horizon) watched.delete(key);
     }
+    polledAt = now;
     return {
       events: found.flat().toSorted((a, b) => Date.parse(a.time) - Date.parse(b.time)),
-      isPartial: isCut || listed.isCut || entries.length > MAX_COMMANDS,
+      isPartial:
+        isCut || listed.isCut || entries.length > MAX_COMMANDS || wanted < now - LONGEST_GAP_MS,
     };
   };
 };
@@ -190,7 +203,8 @@ const createPoll = (ledger: Ledger, since: number) => {
  *
  * Each poll costs a query of the due index, four of the list (eight around midnight UTC), and a read of each command
  * that is new or has changed, of each with several tasks, and of their tasks. The first also reads each open command.
- * Remembers open commands and those of the last 35 s.
+ * Remembers open commands and those of the last 35 s. After a gap, as of a computer that slept, it reads what came
+ * since the last poll, at most a day.
  * @param since epoch ms; default: now
  * @throws Error when the ledger does not answer; begin again with `since`
  */

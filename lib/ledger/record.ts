@@ -27,6 +27,16 @@ const MAX_CONFLICTS = 20;
 export const isUnreadable = (error: unknown): boolean =>
   error instanceof z.ZodError || error instanceof UnreadableItemError;
 
+/** A record; undefined for none, and for one that only a newer version can read. */
+export const readable = async <T>(read: Promise<T | undefined>): Promise<T | undefined> => {
+  try {
+    return await read;
+  } catch (error) {
+    if (isUnreadable(error)) return undefined;
+    throw error;
+  }
+};
+
 type JsonRecord = Record<string, z.core.util.JSONType>;
 
 /**

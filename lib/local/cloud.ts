@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { Context, SQSBatchResponse } from "aws-lambda";
+import { messageText } from "../engine/queue-message.ts";
 import { deployment, type FunctionName, visibilityMsOf } from "../platform/deployment.ts";
 import type { Clock } from "../platform/ports/clock.ts";
 import type { Log } from "../platform/ports/log.ts";
@@ -205,7 +206,8 @@ export const openCloud = async (options: CloudOptions): Promise<Cloud> => {
 
   const put = async (call: unknown, id: string): Promise<true> => {
     // A standard queue: each message has a group of its own.
-    await requestQueue.send({ body: JSON.stringify(call), groupId: id, deduplicationId: id });
+    const body = messageText(JSON.stringify(call));
+    await requestQueue.send({ body, groupId: id, deduplicationId: id });
     return true;
   };
 

@@ -31,6 +31,9 @@ import { createFileConfigSource } from "./file-watch.ts";
 import { LOCAL_SENDER } from "./local-sender.ts";
 import { readPut } from "./put-request.ts";
 
+/** How long an answer waits for the delivery of events that were published before, ms. */
+const DELIVERY_MS = 1_000;
+
 /**
  * Hands over the lane and publishes the event of a command that an operator has just ended. After a failure, the
  * poller does both.
@@ -118,7 +121,10 @@ export const createLocalAdmin = (
       const stored = eventId === undefined ? undefined : await commands.read(ledger, key);
       if (eventId !== undefined && stored?.value.causationId !== eventId) {
         if (automation.isQueued(eventId)) return undefined;
-        await bus.delivered();
+        // A subscriber that keeps failing must not keep everyone from an answer.
+        const waiting = new AbortController();
+        await Promise.race([bus.delivered(), clock.sleep(DELIVERY_MS, waiting.signal)]);
+        waiting.abort("answered");
         const rejection = rejections.get(eventId);
         if (rejection) return rejection;
       }

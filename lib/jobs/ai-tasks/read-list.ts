@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
-import { aiTaskKey, aiTasks, publishEnd, recordEnd } from "./ai-task.ts";
+import { isUnreadable } from "../../ledger/record.ts";
+import { type AiTask, aiTaskKey, aiTasks, publishEnd, recordEnd } from "./ai-task.ts";
 import {
   type AiTaskRun,
   changeWatch,
@@ -51,7 +52,15 @@ const classify = async (run: AiTaskRun, task: ShownAiTask): Promise<PageEntry> =
     return hasEnded(task) && !isBaseline ? toPublish(task) : { kind: "followed", taskId };
   }
   const key = aiTaskKey({ account: run.accountName, taskId });
-  const state = (await aiTasks.read(run.deps.ledger, key))?.value.state;
+  let state: AiTask["state"] | undefined;
+  try {
+    state = (await aiTasks.read(run.deps.ledger, key))?.value.state;
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    // One record must not keep the run from all other tasks. A newer version has written it, and follows the task.
+    run.warnOnce("records of AI tasks that this version cannot read are left alone");
+    return { kind: "recorded" };
+  }
   if (state?.kind === "ended") return { kind: "recorded" };
   if (!hasEnded(task)) return toFollow(task);
   if (!isBaseline) return toPublish(task);

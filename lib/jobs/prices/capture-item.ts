@@ -1,5 +1,5 @@
 import { clipped } from "../../events/event.ts";
-import type { Stored } from "../../ledger/record.ts";
+import { isUnreadable, type Stored } from "../../ledger/record.ts";
 import type { JobBudget, JobDeps } from "../../platform/ports/job.ts";
 import type { Client } from "../../provider/client.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
@@ -201,7 +201,15 @@ export const captureItem = async (
   const { deps, account, bucket } = capture;
   const key = priceItemKey(account, name);
   const asked = { account, name, bucket, kind: order.kind, fingerprint: fingerprintOf(order) };
-  const before = await priceItems.read(deps.ledger, key);
+  let before: Stored<PriceItem> | undefined;
+  try {
+    before = await priceItems.read(deps.ledger, key);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    // One record must not keep the run from its end. It stays as it is.
+    deps.log.warn("price not read: this version cannot read its record", { key });
+    return withFailure(undefined, asked, "this version cannot read the record of its price");
+  }
   let recorded = before?.value;
   if (!recorded || !isRecorded(recorded, bucket)) {
     const change = await askForChange(capture, order, { asked, before: recorded });

@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import * as z from "zod";
 import { PRICE_STATUSES } from "../../contract/prices.ts";
 import { isoText } from "../../events/event.ts";
+import { readable } from "../../ledger/record.ts";
 import type { Ledger } from "../../platform/ports/ledger.ts";
 import { changeOf, totalOf } from "./change.ts";
 import {
@@ -107,9 +108,9 @@ const itemsOf = async (
   const names =
     name === undefined ? ((await priceNames.read(ledger, account))?.value.names ?? []) : [name];
   const stored = await pLimit(MAX_READS_AT_ONCE).map(names.toSorted(), (name) =>
-    priceItems.read(ledger, priceItemKey(account, name)),
+    readable(priceItems.read(ledger, priceItemKey(account, name))),
   );
-  // A name is written before its item, which may still be missing.
+  // A name is written before its item, which may still be missing. An item of a newer version is left out.
   return stored.flatMap((item) => item?.value ?? []);
 };
 
@@ -118,7 +119,7 @@ const readEarlier = async (
   { account, name }: PriceItem,
   number: number,
 ): Promise<StoredReading | undefined> =>
-  (await priceReadings.read(ledger, priceReadingKey(account, name, number)))?.value;
+  (await readable(priceReadings.read(ledger, priceReadingKey(account, name, number))))?.value;
 
 /** Every reading under the item's name, newest first. */
 const readingsOf = async (ledger: Ledger, item: PriceItem): Promise<readonly StoredReading[]> => {

@@ -201,6 +201,49 @@ describe("the recorded events of a stage", () => {
     expect(typesOf(events)).toEqual(["CommandAccepted", "CommandSucceeded"]);
   });
 
+  test.each([
+    ["a minute", 60_000],
+    ["two nights", 2 * 24 * 60 * 60_000 - 60 * 60_000],
+  ])("include what ended while a follower did not poll for %s", async (_gap, gapMs) => {
+    const world = await worldOf();
+    const { events, next } = follow(world);
+    await next();
+    const isLong = gapMs > 24 * 60 * 60_000;
+    if (isLong) await world.clock.advance(gapMs);
+    await world.send(requests.updatePolicy("c1"));
+    await world.pass(60_000);
+
+    await next();
+
+    expect(typesOf(events)).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
+
+  test("include what ended before a follower came back", async () => {
+    const world = await worldOf();
+    const since = world.clock.now();
+    await world.clock.advance(1_000);
+    await world.send(requests.updatePolicy("c1"));
+    await world.pass(60_000);
+
+    const { events, next } = follow(world, world.ledger, since);
+    await next();
+
+    expect(typesOf(events)).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
+
+  test("are partial after more than a day without a poll", async () => {
+    const world = await worldOf();
+    const clock = { now: world.clock.now, sleep: async () => {} };
+    const { signal } = new AbortController();
+    const polls = recordedEvents({ ledger: world.ledger, clock }, { signal });
+    const early = (await polls.next()).value;
+    await world.clock.advance(25 * 60 * 60_000);
+
+    const late = (await polls.next()).value;
+
+    expect([early?.isPartial, late?.isPartial]).toEqual([false, true]);
+  });
+
   test("include a command that the list shows late", async () => {
     const world = await worldOf();
     let isBehind = true;

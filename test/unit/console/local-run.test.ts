@@ -190,6 +190,13 @@ describe("the gateway of a local run", () => {
     });
   });
 
+  it("answers about a request although another event cannot be delivered", async () => {
+    const bus = { ...run.automation.bus, delivered: () => new Promise<void>(() => {}) };
+    const admin = createLocalAdmin({ ...run.automation, bus });
+
+    expect(await admin.look({ id: "none" }, "none")).toBeUndefined();
+  });
+
   it("cancels a command of another AWS account, and not its own with the same id", async () => {
     const deadline = Date.UTC(2100, 0, 1);
     for (const sender of [LOCAL_SENDER, "111122223333"]) {

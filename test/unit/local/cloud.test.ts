@@ -124,6 +124,14 @@ describe("the queues of the local cloud", () => {
     expect(run.batches).toEqual([["first"]]);
   });
 
+  it("take an event with characters that SQS refuses in a body", async () => {
+    const run = await openRun();
+
+    await run.cloud.put({ text: "a\uFFFF\u0000b" }, "e1");
+
+    expect(run.cloud.requestQueue.size()).toBe(1);
+  });
+
   it("are not polled while they are empty", async () => {
     const run = await openRun();
     let reads = 0;

@@ -158,3 +158,15 @@ test("a run that runs out of time before the list is read rejects and records no
   expect(error).toMatchObject({ message: "list-ai-tasks: not sent: no time left" });
   expect(recordedBy(world.calls.slice(callsBefore))).toEqual([]);
 });
+
+test("a record of a newer version keeps no other task from its event", async () => {
+  const { world, provider } = await startWatching([aiTask(1, "SUCCESS"), aiTask(2, "STARTED")]);
+  const key = `ai-task#local/${idOf(1)}`;
+  const version = ((await world.ledger.read(key))?.version ?? 0) + 1;
+  await world.ledger.write({ key, version, value: { state: { kind: "archived" } } });
+  provider.show([aiTask(1, "SUCCESS"), aiTask(2, "SUCCESS"), aiTask(3, "FAILURE")]);
+
+  await world.run();
+
+  expect([...world.publishedEnds()].sort()).toEqual([idOf(2), idOf(3)]);
+});

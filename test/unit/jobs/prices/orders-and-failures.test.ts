@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { listPrices } from "../../../../lib/jobs/prices/memory.ts";
 import {
   createPriceWorld,
   DDOS,
@@ -169,4 +170,23 @@ describe("an item with a record that the ledger refuses", () => {
 
     expect(world.published("PricesCaptured")).toMatchObject([{ data: { items: 3, first: 3 } }]);
   });
+});
+
+test("an item of a newer version fails alone, in runs and in views", async () => {
+  const world = await createPriceWorld();
+  await world.run();
+  const key = "price#acme/ddos";
+  const version = ((await world.ledger.read(key))?.version ?? 0) + 1;
+  const newer = { key, version, value: { lastRun: { outcome: "newer" } } };
+  await world.ledger.write(newer);
+  const shown = (await listPrices(world.ledger, "acme")).map(({ name }) => name);
+  await world.clock.advance(HOUR_MS);
+
+  await world.run();
+
+  const [before, after] = world.published("PricesCaptured");
+  expect(after?.data).toMatchObject({ failed: Number(before?.data.failed) + 1 });
+  expect(shown).not.toContain("ddos");
+  expect(shown.length).toBeGreaterThan(0);
+  expect(await world.ledger.read(key)).toMatchObject(newer);
 });
