@@ -19,16 +19,28 @@ export const joinDeadLetters = (all: readonly DeadLetters[]): DeadLetters => {
     return holder;
   };
 
+  /** Queues that had none at their last hold. SQS takes two seconds to say so. */
+  const empty = new Set<DeadLetters>();
+
+  const holdOf = async (queues: readonly DeadLetters[]): Promise<readonly HeldDeadLetter[]> => {
+    const held = await Promise.all(
+      queues.map(async (each) => {
+        const letters = await each.hold();
+        if (letters.length === 0) empty.add(each);
+        for (const letter of letters) holders.set(letter, each);
+        return letters;
+      }),
+    );
+    return held.flat();
+  };
+
   return {
     async hold() {
-      const held = await Promise.all(
-        all.map(async (each) => {
-          const letters = await each.hold();
-          for (const letter of letters) holders.set(letter, each);
-          return letters;
-        }),
-      );
-      return held.flat();
+      const rest = all.filter((each) => !empty.has(each));
+      const held = await holdOf(rest);
+      if (held.length > 0 || rest.length === all.length) return held;
+      empty.clear();
+      return holdOf(all);
     },
     async release(letters) {
       await Promise.all(

@@ -56,6 +56,37 @@ test("dead letters of both queues are listed together, repeatedly", async () => 
   }
 });
 
+test("an empty queue, which SQS reports slowly, is not asked again while another has dead letters", async () => {
+  const { deps } = await openBoth();
+  const { deadLetters: filled } = deps;
+  const [letter] = await filled.hold();
+  const queue = { ...filled, release: async () => {}, count: async () => 0 };
+  let left = 30;
+  const holds = { many: 0, none: 0 };
+  const many = {
+    ...queue,
+    async hold() {
+      holds.many += 1;
+      left -= 1;
+      return left < 0 || !letter ? [] : [{ ...letter, messageId: `m${left}` }];
+    },
+  };
+  const none = {
+    ...queue,
+    async hold() {
+      holds.none += 1;
+      return [];
+    },
+  };
+  const joined = { ...deps, deadLetters: joinDeadLetters([none, many]) };
+
+  const { deadLetters } = await listDeadLetters(joined);
+
+  expect(deadLetters).toHaveLength(30);
+  expect(holds.many).toBeGreaterThan(30);
+  expect(holds.none).toBe(2);
+});
+
 test("redrive sends each dead letter back to its own queue, an event unchanged", async () => {
   const { deps, commands, requests } = await openBoth();
 
