@@ -299,7 +299,7 @@ const lastTrouble = ({ state, attempts, attemptCount }: Command): string => {
   switch (state.status) {
     case "following": {
       const open = state.tasks.filter(({ end }) => !end).map(({ id }) => id);
-      return `passed while these tasks ran: ${open.join(", ")}`;
+      return `passed before the provider showed the end of these tasks: ${open.join(", ")}`;
     }
     case "waiting":
       return state.lookAt === undefined

@@ -23,12 +23,15 @@ export class SeedError extends Error {
 /** Finds records with the identity of an earlier one. The service would silently keep only one of them. */
 const repeatedIn = <C extends CollectionName>(collection: C, state: State): readonly Problem[] => {
   const records: readonly RecordOf<C>[] = state[collection];
-  const keys = records.map((record) => keyOf(collection, record));
-  return keys.flatMap((key, index) => {
-    const first = keys.indexOf(key);
-    return first < index
-      ? [{ path: `${collection}.${index}`, rule: `duplicate of ${collection}.${first}` }]
-      : [];
+  const firstOf = new Map<string, number>();
+  return records.flatMap((record, index) => {
+    const key = keyOf(collection, record);
+    const first = firstOf.get(key);
+    if (first === undefined) {
+      firstOf.set(key, index);
+      return [];
+    }
+    return [{ path: `${collection}.${index}`, rule: `duplicate of ${collection}.${first}` }];
   });
 };
 

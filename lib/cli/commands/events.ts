@@ -109,10 +109,13 @@ export const followEvents = async (
   }
 };
 
-const noEventsText = ({ type, command }: EventsFlags): string =>
-  type === undefined && command === undefined
-    ? "no events yet; --follow waits for the next ones"
-    : "no event matches; docs/reference/events.md lists the types of Skyhook's own events";
+const noEventsText = ({ type, command, recent }: EventsFlags): string => {
+  if (type !== undefined) return "no event matches; `npx skyhook schema event` lists the types";
+  if (command !== undefined) return "no event about this command";
+  return recent === "0"
+    ? "no earlier event, as asked"
+    : "no events yet; --follow waits for the next ones";
+};
 
 const events = async (flags: EventsFlags, clock: Clock): Promise<ExitCode> => {
   if (flags.follow) {
