@@ -42,7 +42,8 @@ export const programEnd = async (error: unknown): Promise<ProgramEnd> => {
     const text = `port ${port} ${trouble}; choose another port, or omit the option to get a free one`;
     return { exitCode: EXIT.refused, text };
   }
-  if (code === "EADDRNOTAVAIL") {
+  // An error of a free port has no port.
+  if (error instanceof Error && "code" in error && error.code === "EADDRNOTAVAIL") {
     const text = "--listen: must be an address of this machine, such as 127.0.0.1 or 0.0.0.0";
     return { exitCode: EXIT.refused, text };
   }

@@ -22,6 +22,19 @@ describe("an error that ends the program", () => {
       2,
       "data directory state: in use by another run",
     ],
+    [
+      Object.assign(new Error("listen EADDRNOTAVAIL"), {
+        code: "EADDRNOTAVAIL",
+        address: "1.2.3.4",
+      }),
+      2,
+      "--listen: must be an address of this machine, such as 127.0.0.1 or 0.0.0.0",
+    ],
+    [
+      Object.assign(new Error("mkdir"), { code: "EEXIST", syscall: "mkdir", path: "/a/file" }),
+      2,
+      "/a/file: exists, and is no folder",
+    ],
     [new Error("something else"), 1, "something else"],
     ["thrown text", 1, "thrown text"],
   ])(
