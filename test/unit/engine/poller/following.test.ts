@@ -218,7 +218,9 @@ describe("at the deadline of a command", () => {
     expect(failed?.data).toMatchObject({
       reason: "deadline",
       durationMs: 600_000,
-      problems: [{ path: "deadline", rule: "passed before the provider showed the end of these tasks: t1" }],
+      problems: [
+        { path: "deadline", rule: "passed before the provider showed the end of these tasks: t1" },
+      ],
     });
     expect((await world.ledger.read("task#local/t1"))?.value.state).toMatchObject({
       status: "abandoned",
