@@ -89,9 +89,8 @@ export const compileSchemasLate = {
     onLoad({ filter: ZOD_SCHEMAS }, async ({ path }) => {
       const schemas = await readFile(path, "utf8");
       const contents = schemas
-        .replace(IF_COMPILED, IF_COMPILED.replace(") {", " && (parses += 1) > PARSES) {"))
-        .replace("let fastpass;", "let fastpass;\n    let parses = 0;")
-        .replaceAll("PARSES", String(PARSES_BEFORE));
+        .replace(IF_COMPILED, IF_COMPILED.replace(") {", ` && (parses += 1) > ${PARSES_BEFORE}) {`))
+        .replace("let fastpass;", "let fastpass;\n    let parses = 0;");
       const isFound = schemas.includes(IF_COMPILED) && schemas.includes("let fastpass;");
       const errors = isFound ? [] : [{ text: `${path}: nothing to change: ${IF_COMPILED}` }];
       return { contents, loader: "js", errors };

@@ -11,9 +11,8 @@ import { type DerivedEvent, eventsOf, rejectionEvents } from "./derived-events.t
 import { createDueCommands, MAX_COMMANDS } from "./due-commands.ts";
 
 const EVERY_MS = 5_000;
-const DAY_MS = 24 * 60 * 60_000;
 /** What came earlier is left out after a longer time without a poll. */
-const LONGEST_GAP_MS = DAY_MS;
+const LONGEST_GAP_MS = 24 * 60 * 60_000;
 /**
  * A new command may appear in the list this long after its time of acceptance: clocks differ, and the index follows
  * the table.
@@ -106,8 +105,8 @@ const newEntries = async (ledger: Ledger, partition: string, after: number) => {
 
 /** Item keys that the list has after an instant, and whether there are more than a poll reads. */
 const newItems = async (ledger: Ledger, after: number, now: number) => {
-  const days = new Set([dayOf(isoText(now + OVERLAP_MS))]);
-  for (let at = after; at < now; at += DAY_MS) days.add(dayOf(isoText(at)));
+  // `after` is at most a day ago.
+  const days = new Set([after, now, now + OVERLAP_MS].map((at) => dayOf(isoText(at))));
   const parts = await Promise.all(
     [...days].flatMap(partitionsOf).map((partition) => newEntries(ledger, partition, after)),
   );

@@ -89,9 +89,12 @@ const logAttempt = (
   });
 };
 
-/** Why an earlier send stays unclear: the provider will refuse the read that would show its effect again. */
-const cannotTell = ({ code, message }: ProviderError): string =>
-  `the provider refuses the read that would show whether it took effect (${code}): ${message}`;
+/**
+ * Why an earlier send stays unclear: the provider will refuse the read that would show its effect again. The text is
+ * published, so it quotes nothing of the provider.
+ */
+const cannotTell = ({ code }: ProviderError): string =>
+  `the provider refuses the read that would show whether it took effect (${code})`;
 
 /**
  * Asks the strategy what a refusal after an uncertain send means: the earlier send may have caused it.

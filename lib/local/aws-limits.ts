@@ -37,8 +37,8 @@ export interface AwsLimits {
 }
 
 /**
- * The limits that AWS documents for eu-central-1 in November 2026, which are those of most large regions or lower. A
- * test replaces single ones by smaller ones.
+ * The limits that AWS documents for eu-central-1 in November 2026; other regions have more or less. A test replaces
+ * single ones by smaller ones.
  * @param isHighThroughputFifo `FifoThroughputLimit: perMessageGroupId` with `DeduplicationScope: messageGroup`, as a
  * stage is deployed
  */

@@ -6,13 +6,19 @@ import { json, scriptProvider } from "../../support/provider.ts";
 import { updateContainer, updatePolicy } from "../../support/requests.ts";
 import { createWorld } from "../../support/world.ts";
 
-test("attempts of a dead process are repeated at once, and nothing else changes", async () => {
+/** A world in which the attempt of `c1` gets no answer. */
+const duringAttempt = async () => {
   const provider = scriptProvider({ "PATCH ": () => json(200, { tasks: [] }) });
   const gate = createGate();
   const world = await createWorld({ provider: () => provider, around: gate.around });
   const sending = gate.hold("fetch PATCH");
   void world.handle(updateContainer("c1"));
   await sending.reached;
+  return world;
+};
+
+test("attempts of a dead process are repeated at once, and nothing else changes", async () => {
+  const world = await duringAttempt();
   await world.handle(updateContainer("c2"));
   const behind = await world.ledger.read("command#own/c2");
 
@@ -29,12 +35,7 @@ test("attempts of a dead process are repeated at once, and nothing else changes"
 });
 
 test("attempts are repeated at once beside thousands of open tasks and an unreadable command", async () => {
-  const provider = scriptProvider({ "PATCH ": () => json(200, { tasks: [] }) });
-  const gate = createGate();
-  const world = await createWorld({ provider: () => provider, around: gate.around });
-  const sending = gate.hold("fetch PATCH");
-  void world.handle(updateContainer("c1"));
-  await sending.reached;
+  const world = await duringAttempt();
   const dueAt = world.clock.now();
   await world.ledger.write({ key: "command#own/newer", version: 1, dueAt, value: { state: {} } });
   await addOpenTasks(world, 10_000);
