@@ -13,7 +13,7 @@ import { build } from "esbuild";
 import { overLimit, sizesOf } from "./bundle-sizes.mjs";
 import { BASE, FOR_LAMBDA, FUNCTIONS, YAML_OF_BROWSERS } from "./bundling.mjs";
 import { withFewChunks } from "./chunks.mjs";
-import { COMMAND_LINE, quickPackagesOnly } from "./command-line.mjs";
+import { COMMAND_LINE } from "./command-line.mjs";
 import { licenceNotices } from "./notices.mjs";
 import { buildPublished, bundlePublished } from "./published.mjs";
 
@@ -82,7 +82,7 @@ const buildReference = async () => {
 };
 
 /**
- * Bundles the sources and a few packages; the others stay in node_modules, which is the faster build. Prints nothing,
+ * Bundles the sources and packages; the AWS clients stay in node_modules, which is the faster build. Prints nothing,
  * because `npm start` runs it. Parts that few commands need are chunks, loaded on demand. Chunks of earlier builds
  * stay, because a running program may still load one.
  */
@@ -94,7 +94,7 @@ const buildCli = async () => {
     entryPoints: { skyhook: "lib/cli/main.ts" },
     outdir: DIST,
     chunkNames: "skyhook/[name]-[hash]",
-    plugins: [...COMMAND_LINE.plugins, quickPackagesOnly],
+    external: [...COMMAND_LINE.external, "@aws-sdk/*", "@smithy/*"],
     banner: { js: "#!/usr/bin/env node" },
   });
   await build(options);

@@ -1,34 +1,12 @@
 /**
  * Options of esbuild for the `skyhook` command. A call takes about as long as its modules take to load, so its bundle
- * has the packages that most verbs need: zod loads from a bundle in a fifth of the time.
+ * has the packages that it needs: zod loads from a bundle in a fifth of the time.
  */
 import { readFile } from "node:fs/promises";
-import { BASE, compileSchemasLate } from "./bundling.mjs";
+import { BASE, compileSchemasLate, YAML_OF_BROWSERS } from "./bundling.mjs";
 
-/** Packages of the verbs that answer at once. */
-export const QUICK = new Set([
-  "commander",
-  "lossless-json",
-  "picocolors",
-  "string-width",
-  "uuid",
-  "wrap-ansi",
-  "zod",
-]);
-
-const isOurs = (file) => !/[\\/]node_modules[\\/]/.test(file);
-const packageOf = (path) => /^(?:@[^/]+\/)?[^/]+/.exec(path)[0];
-
-/** Leaves packages out of a bundle, which is the faster build, except the quick ones with all that they import. */
-export const quickPackagesOnly = {
-  name: "quick-packages-only",
-  setup({ onResolve }) {
-    onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
-      const staysOut = kind !== "entry-point" && isOurs(importer) && !QUICK.has(packageOf(path));
-      return staysOut ? { path, external: true } : undefined;
-    });
-  },
-};
+/** Databases stay imports: one has a native part. zod is bundled for speed, and a dependency for its types. */
+const DATABASES = ["level", "memory-level"];
 
 const SEGMENTER = "const segmenter = new Intl.Segmenter();";
 const SEGMENTER_WHEN_USED = `let made;
@@ -104,6 +82,8 @@ export const COMMAND_LINE = {
   ...BASE,
   outExtension: { ".js": ".mjs" },
   splitting: true,
+  external: DATABASES,
+  alias: YAML_OF_BROWSERS,
   // Names stay, for stack traces.
   minifySyntax: true,
   minifyWhitespace: true,

@@ -1,14 +1,13 @@
 /**
  * Builds what the npm package contains: the command line and the public entries with their declarations. Databases
- * stay imports; everything else is bundled, such as the AWS clients, of which few users need any. zod is bundled for
- * speed, and stays in `dependencies` for its types.
+ * stay imports; everything else is bundled, such as the AWS clients, of which few users need any.
  */
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { BASE, YAML_OF_BROWSERS } from "./bundling.mjs";
+import { BASE } from "./bundling.mjs";
 import { withFewChunks } from "./chunks.mjs";
-import { COMMAND_LINE, QUICK } from "./command-line.mjs";
+import { COMMAND_LINE } from "./command-line.mjs";
 import { buildDeclarations } from "./declarations.mjs";
 import { licenceNotices } from "./notices.mjs";
 
@@ -17,17 +16,13 @@ const DIST = join(ROOT, "dist");
 /** Chunks of the package, apart from those of `npm start`, so that no chunk of an earlier build is packed. */
 const CHUNKS = "chunks";
 
-const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-
 /** @type {import("esbuild").BuildOptions} */
 const PUBLISHED = {
   ...COMMAND_LINE,
   outdir: DIST,
   chunkNames: `${CHUNKS}/[name]-[hash]`,
-  external: Object.keys(dependencies).filter((name) => !QUICK.has(name)),
   // ES modules first: the CommonJS build of the AWS SDK cannot be tree-shaken.
   mainFields: ["module", "main"],
-  alias: YAML_OF_BROWSERS,
   // Maps would need the sources of everything, and would double the size of the package.
   sourcemap: false,
   metafile: true,

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { lazy } from "../contract/lazy.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { CommittedRecords, Draft, RecordReader } from "./records.ts";
 import { createValueReader, type RawValues } from "./request-values.ts";
@@ -69,15 +70,15 @@ export const route = <
   },
   handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>, RecordsFor<Kind>>) => z.output<R>,
 ): RouteOf<Kind, Id> => {
-  const readValues = createValueReader(operation);
-  const toWire = wireFormOf(operation.response);
+  const readValues = lazy(() => createValueReader(operation));
+  const toWire = lazy(() => wireFormOf(operation.response));
   return {
     id: operation.id,
     kind: operation.kind,
     // Named one by one: spreading two objects costs as much as the rest of a small read.
     answer: (raw, { caller, records, at, newId, taskDurationMs }) => {
-      const { params, query, body } = readValues(raw);
-      return toWire(handle({ caller, records, at, newId, taskDurationMs, params, query, body }));
+      const { params, query, body } = readValues()(raw);
+      return toWire()(handle({ caller, records, at, newId, taskDurationMs, params, query, body }));
     },
   };
 };
