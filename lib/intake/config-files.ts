@@ -138,22 +138,30 @@ const fileProblems = ({ name, text, example }: ConfigFile, stage: string): reado
     : [`${name}: equals ${example.name}, which only the stage ${EXAMPLE_STAGE} may use; edit it`];
 };
 
-const invalid = (problems: readonly string[]): DeploymentReading => ({ kind: "invalid", problems });
+/** Every problem of a file: that it cannot be used at all, or the mistakes in it. */
+const problemsOf = (
+  file: ConfigFile,
+  reading: ConfigReading<unknown>,
+  stage: string,
+): readonly string[] => {
+  const unusable = fileProblems(file, stage);
+  if (unusable.length > 0 || reading.kind === "valid") return unusable;
+  return problemLines(file, reading.problems);
+};
 
 /** Reads the files and parameters of a deployment. Reports every problem of all of them. Pure. */
 export const readConfigFiles = (input: DeploymentInput): DeploymentReading => {
-  const { accounts: accountsFile, reactions: reactionsFile, eventSource } = input;
-  const unusable = [accountsFile, reactionsFile].flatMap((file) => fileProblems(file, input.stage));
-  if (unusable.length > 0) return invalid([...parameterProblems(input), ...unusable]);
+  const { accounts: accountsFile, reactions: reactionsFile, eventSource, stage } = input;
   const [accountsText = "", reactionsText = ""] = [accountsFile.text, reactionsFile.text];
 
   const accounts = readDeployedAccounts(accountsText);
-  const config = accounts.kind === "valid" ? accounts.value : undefined;
+  const ofAccounts = problemsOf(accountsFile, accounts, stage);
+  const config = accounts.kind === "valid" && ofAccounts.length === 0 ? accounts.value : undefined;
   const reactions = readReactions(reactionsText, { accounts: config, eventSource });
   const problems = [
     ...parameterProblems(input),
-    ...(accounts.kind === "invalid" ? problemLines(accountsFile, accounts.problems) : []),
-    ...(reactions.kind === "invalid" ? problemLines(reactionsFile, reactions.problems) : []),
+    ...ofAccounts,
+    ...problemsOf(reactionsFile, reactions, stage),
   ];
 
   const jobAccount = config?.accounts.find(
@@ -167,7 +175,7 @@ export const readConfigFiles = (input: DeploymentInput): DeploymentReading => {
   const [accountsJson = "", reactionsJson = ""] = contents.map((reading) =>
     reading.kind === "valid" ? toJson(reading.value) : "",
   );
-  if (problems.length > 0 || !config || !jobAccount) return invalid(problems);
+  if (problems.length > 0 || !config || !jobAccount) return { kind: "invalid", problems };
   return {
     kind: "valid",
     accounts: config,

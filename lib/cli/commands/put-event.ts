@@ -66,10 +66,10 @@ const putEvent = async (file: string, flags: PutFlags): Promise<ExitCode> => {
   printNote(
     [...answer.rules.flatMap(outcomeLines), ...nextLines(answer, flags.endpoint)].join("\n"),
   );
-  return EXIT.ok;
+  return answer.rules.some(({ kind }) => kind === "rejected") ? EXIT.refused : EXIT.ok;
 };
 
-const DESCRIPTION = `Puts an event on the bus of a running Skyhook, as EventBridge does for an AWS account. It prints the event id on stdout, and the result of each reaction on stderr.`;
+const DESCRIPTION = `Puts an event on the bus of a running Skyhook, as EventBridge does for an AWS account. It prints the event id on stdout, and the result of each reaction on stderr. It ends with status 2 if a command is rejected.`;
 
 export const declarePutEvent: DeclareVerb = (command) => {
   addExamples(command.description(DESCRIPTION), [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { json, scriptProvider } from "../../support/provider.ts";
-import { createRouter, updatePolicy } from "../../support/requests.ts";
+import { createRouter, updatePolicyWith } from "../../support/requests.ts";
 import { createWorld } from "../../support/world.ts";
 
 const TASK = "GET /v1/tasks/";
@@ -136,7 +136,7 @@ test.each([10, 190, 210, 1_000, 3_000, 5_000, 10_000, 100_000])(
     const reply = `{"id":1,"name":"a","status":"paused","more":${deep}}`;
     const provider = scriptProvider({ "PATCH ": () => new Response(reply) });
     const world = await createWorld({ provider: () => provider });
-    await world.send(updatePolicy("c1"));
+    await world.send(updatePolicyWith("c1", DEADLINE));
 
     await world.untilQuiet();
 

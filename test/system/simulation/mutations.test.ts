@@ -15,8 +15,13 @@ test("every planted bug has one name and one place", () => {
   expect(Object.keys(SEEDS)).toEqual(MUTATIONS.map(({ name }) => name));
 });
 
+/** Found by a crowd only, which takes as long as all others together. */
+const LONG = "a process remembers tasks that another one has changed";
+
 /** Every fifth bug. All of them would take minutes; `npm run test:bugs -- --noted` runs them. */
-const SAMPLE = MUTATIONS.filter(({ name }, index) => index % 5 === 4 && SEEDS[name] !== null);
+const SAMPLE = MUTATIONS.filter(
+  ({ name }, index) => index % 5 === 4 && SEEDS[name] !== null && name !== LONG,
+);
 
 test.each(SAMPLE)("finds that $name", async (bug) => {
   const simulation = await builds.build(bug);

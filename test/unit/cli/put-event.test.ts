@@ -108,6 +108,7 @@ describe("skyhook put-event", () => {
         "",
       ].join("\n"),
     );
+    expect(ended.exitCode).toBe(2);
   });
 
   it("shows the command of a CommandRequested event, or its rejection", async () => {
@@ -130,6 +131,7 @@ describe("skyhook put-event", () => {
     expect(wrong.stderr).toContain(
       "CommandRequested: matches, command rejected (unknown-operation)",
     );
+    expect([ended, refused, wrong].map(({ exitCode }) => exitCode)).toEqual([0, 0, 2]);
   });
 
   it("reports an event without a matching reaction", async () => {

@@ -93,11 +93,35 @@ test("a file that is not YAML is reported with its line", () => {
   });
 });
 
-test("a missing file is reported, and the other file is not read", () => {
-  expect(readConfigFiles(input({ accounts: "[", reactions: undefined }))).toEqual({
-    kind: "invalid",
-    problems: ["r.yaml: file not found; create it, with r.example.yaml as a model"],
-  });
+test("a file that cannot be used is reported with the mistakes in the other one", () => {
+  const reactions = "reactions:\n  - colour: red";
+  const mistake = "r.yaml:2: reactions.0.colour: unknown field";
+
+  const missing = readConfigFiles(input({ accounts: undefined, reactions }));
+  const unedited = readConfigFiles(
+    input({ accounts: EXAMPLE, reactions, jobAccount: "x", stage: "prod" }),
+  );
+  const other = readConfigFiles(input({ accounts: "accounts: 1", reactions: undefined }));
+
+  const problemsOf = (reading: typeof missing) =>
+    reading.kind === "invalid" ? reading.problems : [];
+  expect(problemsOf(missing)).toEqual(
+    expect.arrayContaining([
+      "a.yaml: file not found; create it, with a.example.yaml as a model",
+      mistake,
+    ]),
+  );
+  expect(problemsOf(unedited)).toEqual(
+    expect.arrayContaining([
+      "a.yaml: equals a.example.yaml, which only the stage dev may use; edit it",
+      mistake,
+    ]),
+  );
+  expect(problemsOf(unedited).filter((line) => line.startsWith("jobAccount"))).toEqual([]);
+  expect(problemsOf(other)).toEqual([
+    expect.stringMatching(/^a\.yaml:1: accounts: /),
+    "r.yaml: file not found; create it, with r.example.yaml as a model",
+  ]);
 });
 
 test("only the stage dev may use the example, also as an unedited copy", () => {

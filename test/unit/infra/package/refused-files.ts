@@ -130,11 +130,8 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
     });
 
     test("are refused with a docsUrl that ends in a slash, in one line", async () => {
-      const { stdout, stderr } = await packaged().refusalOf({ params: { docsUrl: "docs/" } });
-
-      expect(stdout).toBe("");
-      expect(stderr).toBe(
-        'docsUrl: must be a path or a URL without a slash at its end, such as https://git.example.com/skyhook/docs; is "docs/"\n',
+      expect(await refusalByCli({ docsUrl: "docs/" })).toBe(
+        'docsUrl: must be a path or a URL without a slash at its end, such as https://git.example.com/skyhook/docs; is "docs/"',
       );
     });
 
@@ -145,10 +142,8 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
     });
 
     test("are refused with a job account that the accounts file does not have", async () => {
-      const { stderr } = await packaged().refusalOf({ params: { jobAccount: "other" } });
-
-      expect(stderr).toBe(
-        "jobAccount: must be an account of infra/accounts.example.yaml, one of main\n",
+      expect(await refusalByCli({ jobAccount: "other" })).toBe(
+        "jobAccount: must be an account of infra/accounts.example.yaml, one of main",
       );
     });
   });
