@@ -13,7 +13,7 @@ exports.parameters = async ({ resolveVariable, refuse = end }) => {
   const running = await resolveVariable("param:running");
   // YAML reads yes and no without quotes as true and false.
   if (!["yes", "no"].includes(running))
-    refuse([`running: must be "yes" or "no", in quotes; is ${running}`]);
+    refuse([`running: must be yes or no (in YAML "yes" or "no"); is ${running}`]);
   return {
     Running: {
       Type: "String",

@@ -40,11 +40,11 @@ export const gapSchema = z
 
 /** What a stream yields. */
 export type StreamItem =
-  /** `cursor` continues the stream after the event. */
+  /** `cursor` continues the stream after the event, or a little before it. */
   | { readonly kind: "event"; readonly cursor: string; readonly event: StreamedEvent }
   /** Events were lost for this reader; `missed`: how many, if that is known. */
   | { readonly kind: "gap"; readonly missed?: number }
-  /** Nothing happened for a while. `cursor`: that of the newest event. */
+  /** Nothing accepted came up to the `cursor`. */
   | { readonly kind: "idle"; readonly cursor?: string };
 
 /** Filters of the stream; an absent one accepts everything. */
@@ -89,8 +89,8 @@ const toStreamed = ({ type, id, time, sender, commandId, operation }: RecordedEv
 });
 
 /**
- * The recorded events of a stage as a stream. A cursor is the time of a poll, so a reader that comes back may get
- * events again.
+ * The recorded events of a stage as a stream. A cursor is a time shortly before a poll, so a reader that comes back gets
+ * some events again.
  * @param read begins to poll; `since`: epoch ms
  */
 export const recordedSource = (
@@ -103,11 +103,15 @@ export const recordedSource = (
   async *follow({ filter, after, signal }) {
     const since = Date.parse(after ?? "");
     const start = { signal, ...(!Number.isNaN(since) && { since }) };
-    for await (const { at, events, isPartial } of read(start)) {
-      for (const event of events.map(toStreamed)) {
-        if (acceptsEvent(filter, event)) yield { kind: "event", cursor: at, event };
-      }
-      yield isPartial ? { kind: "gap" } : { kind: "idle" };
+    let begun = Number.isNaN(since) ? undefined : after;
+    for await (const { next, events, isPartial } of read(start)) {
+      // A reader that leaves between two of these events needs the others when it comes back.
+      const cursor = begun ?? next;
+      const accepted = events.map(toStreamed).filter((event) => acceptsEvent(filter, event));
+      for (const event of accepted) yield { kind: "event", cursor, event };
+      if (isPartial) yield { kind: "gap" };
+      yield { kind: "idle", cursor: next };
+      begun = next;
     }
   },
 });

@@ -37,8 +37,8 @@ export interface RecordedEvent extends DerivedEvent {
 
 /** The events that one poll found, the oldest first. */
 export interface RecordedBatch {
-  /** When the poll began, ISO 8601. */
-  readonly at: string;
+  /** Where a follower begins that has these events and is to miss none, ISO 8601. It gets some of them again. */
+  readonly next: string;
   readonly events: readonly RecordedEvent[];
   /** Whether events may be missing, because more commands were open or new than a poll reads. */
   readonly isPartial: boolean;
@@ -214,7 +214,7 @@ export async function* recordedEvents(
   const poll = createPoll(ledger, since);
   while (!signal.aborted) {
     const now = clock.now();
-    yield { at: isoText(now), ...(await poll(now)) };
+    yield { next: isoText(now - OVERLAP_MS), ...(await poll(now)) };
     await clock.sleep(EVERY_MS, signal);
   }
 }

@@ -7,6 +7,8 @@ export const EXIT = {
   changes: 2,
   unreachable: 3,
   timedOut: 4,
+  /** As of a program that SIGPIPE ends. */
+  noReader: 141,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -65,6 +67,11 @@ export const EXIT_STATUSES: readonly ExitStatus[] = [
       "`cancel`: a request of the command is still in flight",
       "`deploy`: interrupted; the deployment continues in AWS",
     ],
+  },
+  {
+    status: EXIT.noReader,
+    meaning: "the reader of the output has gone, as `head` does",
+    cases: [],
   },
 ];
 

@@ -6,7 +6,7 @@ import { createProgram } from "./program.ts";
 const endWithoutReader = (): void => {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
-    process.exit(EXIT.failed);
+    process.exit(EXIT.noReader);
   });
 };
 

@@ -148,7 +148,7 @@ const VERBS: readonly Verb[] = [
 
 const EXIT_TEXT = [
   "\nExit status:",
-  ...EXIT_STATUSES.map(({ status, meaning }) => `  ${status}  ${meaning}`),
+  ...EXIT_STATUSES.map(({ status, meaning }) => `  ${String(status).padEnd(3)}  ${meaning}`),
 ].join("\n");
 
 const nameOf = ({ usage }: Verb): string => usage.split(" ", 1).join("");

@@ -25,8 +25,10 @@ const textOf = (item: StreamItem): string => {
     case "gap":
       return `event: gap\ndata: ${JSON.stringify({ missed: item.missed })}\n\n`;
     case "idle":
-      // The cursor is also behind what the filter left out. Without data, no event reaches the reader.
-      return item.cursor === undefined ? ": idle\n\n" : `: idle\nid: ${item.cursor}\n\n`;
+      // The cursor is also behind what the filter left out.
+      return item.cursor === undefined
+        ? ": idle\n\n"
+        : `event: idle\nid: ${item.cursor}\ndata: {}\n\n`;
     default:
       return item satisfies never;
   }
@@ -34,8 +36,8 @@ const textOf = (item: StreamItem): string => {
 
 /**
  * `GET /events`: the newest events, the oldest first. `GET /events/stream`: Server-Sent Events. `message` has an event
- * as JSON and its cursor as id; `gap` reports events that this reader missed; `error` is the last one and has a
- * reason, as other answers do. Header `Last-Event-ID`, or `after` in the query, continues after a cursor.
+ * as JSON and its cursor as id; `idle` has a later cursor as id; `gap` reports events that this reader missed; `error` is
+ * the last one and has a reason, as other answers do. Header `Last-Event-ID`, or `after` in the query, continues after a cursor.
  * @param reasonOf text of a failure of the source, for its reader
  */
 export const createEventRoutes = (

@@ -46,7 +46,12 @@ const MAX_GUARDS = 4;
 /** Maximum length of a command id, which becomes part of a ledger key. */
 export const MAX_COMMAND_ID_LENGTH = 128;
 
-export const idOf = (maxLength: number) => unlimitedText().min(1).max(maxLength);
+/** An id is a segment of a path in the console, where `.` and `..` have a meaning of their own. */
+export const idOf = (maxLength: number) =>
+  unlimitedText()
+    .min(1)
+    .max(maxLength)
+    .regex(/^(?!\.{1,2}$)/, "must not be . or ..");
 const commandId = idOf(MAX_COMMAND_ID_LENGTH);
 
 /** The metadata of a request. */

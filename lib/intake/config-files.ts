@@ -101,7 +101,7 @@ const PARAMETER_RULES: readonly {
   {
     name: "stage",
     pattern: /^[A-Za-z0-9-]{1,12}$/,
-    rule: "must have at most 12 letters, digits and hyphens, because it is part of the names of rules",
+    rule: "must have 1 to 12 letters, digits and hyphens, because it is part of the names of rules",
   },
   {
     name: "fingerprintKeyParameter",

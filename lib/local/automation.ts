@@ -134,6 +134,11 @@ const sendRequest = async (deps: CommandDeps, body: string): Promise<SendOutcome
   const message = readMessage(body, deps);
   if (problems.length > 0 || message.kind === "resume") return { kind: "refused", problems };
   const { commandId, eventId } = message.kind === "request" ? message.request : message.rejection;
+  if (commandId === undefined && eventId === undefined) {
+    // A rejection without an id would have no answer for its sender.
+    const missing = { path: "metadata.commandId", rule: "required, or metadata.id" };
+    return { kind: "refused", problems: [missing] };
+  }
   await deps.queue.send({
     body: messageText(body),
     groupId: message.lane === undefined ? REJECTED_GROUP : groupIdOf(message.lane),

@@ -13,6 +13,8 @@ import type { BusEvent } from "./local-bus.ts";
 const MAX_EVENTS = 1_000;
 /** An event has up to 256 KiB, so that a limit on their number alone would allow 256 MiB. */
 const MAX_BYTES = 8 * 1024 * 1024;
+/** Events that a filter leaves out between two cursors. A reader that comes back would count more as missed. */
+const MAX_LEFT_OUT = 100;
 /** A proxy or a browser may close a connection on which nothing comes for a minute. */
 const IDLE_MS = 15_000;
 
@@ -81,15 +83,27 @@ export const createEventStream = ({
 
   const cursorOf = (sequence: number): string => `${run}-${sequence}`;
 
+  const idleAt = (at: number): StreamItem => ({
+    kind: "idle",
+    ...(at > 0 && { cursor: cursorOf(at - 1) }),
+  });
+
   /** The next item for a reader at a sequence, if there is one, and where the reader goes on. */
   const itemAt = (
     at: number,
     filter: EventFilter,
   ): { readonly item: StreamItem | undefined; readonly on: number } => {
-    if (at < first) return { item: { kind: "gap", missed: first - at }, on: first };
+    if (at < first) {
+      // What has gone may not have been for this filter.
+      const isWhole = filter.types.length === 0 && filter.command === undefined;
+      return { item: { kind: "gap", ...(isWhole && { missed: first - at }) }, on: first };
+    }
     const index = kept.findIndex((each, n) => n >= at - first && acceptsEvent(filter, each.event));
     const event = kept[index]?.event;
-    if (!event) return { item: undefined, on: next() };
+    if (!event) {
+      const item = next() - at < MAX_LEFT_OUT ? undefined : idleAt(next());
+      return { item, on: item ? next() : at };
+    }
     const sequence = first + index;
     return { item: { kind: "event", cursor: cursorOf(sequence), event }, on: sequence + 1 };
   };
@@ -102,11 +116,6 @@ export const createEventStream = ({
     const [oldest] = newest(filter, recent);
     return oldest ? first + kept.indexOf(oldest) : next();
   };
-
-  const idleAt = (at: number): StreamItem => ({
-    kind: "idle",
-    ...(at > 0 && { cursor: cursorOf(at - 1) }),
-  });
 
   return {
     isLive: true,
@@ -134,7 +143,10 @@ export const createEventStream = ({
           yield item;
         } else {
           await clock.sleep(IDLE_MS, AbortSignal.any([wake, signal]));
-          if (!wake.aborted) yield idleAt(at);
+          if (!wake.aborted) {
+            at = next();
+            yield idleAt(at);
+          }
         }
       }
     },

@@ -31,14 +31,14 @@ const WATCH = `
 const REFUSED_REQUEST = "Failed to load resource";
 
 /** Opens a window, which is closed when the test ends. @param width CSS pixels */
-export const openTab = async (width = 1280): Promise<Tab> => {
+export const openTab = async (width = 1280, locale = "en-GB"): Promise<Tab> => {
   const browser = await chromium.connect(inject("browser"));
   onTestFinished(() => browser.close());
   const context = await browser.newContext({
     viewport: { width, height: 800 },
     // Times in screenshots do not depend on the machine.
     timezoneId: "UTC",
-    locale: "en-GB",
+    locale,
     reducedMotion: "reduce",
   });
   const troubles: string[] = [];

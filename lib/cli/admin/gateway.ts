@@ -50,6 +50,12 @@ const selectionBody = (selection: Selection) => {
 
 const kindSchema = lazy(() => z.looseObject({ kind: z.enum(["command", "rejected"]) }));
 
+/** A segment of a path. @throws ExitError for `.` and `..`, which would lead to another path */
+const segmentOf = (name: string): string => {
+  if (/^\.{1,2}$/.test(name)) throw new ExitError(EXIT.refused, `nothing has the name ${name}`);
+  return encodeURIComponent(name);
+};
+
 const NO_SUCH_COMMAND = "no such command";
 
 /**
@@ -66,7 +72,7 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
     return { url, token };
   };
   const ofCommand = (commandId: string, action = "", event?: string): Target =>
-    at(`/commands/${encodeURIComponent(commandId)}${action}`, { sender, event });
+    at(`/commands/${segmentOf(commandId)}${action}`, { sender, event });
   const eventsAt = (path: string, { types, command, recent, after }: EventsAsked): Target => {
     const target = at(path, { command, after, recent: String(recent) });
     for (const type of types) target.url.searchParams.append("type", type);
@@ -103,7 +109,7 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
     },
     async cancel(commandId: string, from = sender) {
       const { cancelAnswerSchema } = await ofActions();
-      const target = at(`/commands/${encodeURIComponent(commandId)}/cancel`, { sender: from });
+      const target = at(`/commands/${segmentOf(commandId)}/cancel`, { sender: from });
       return answerIn(await post(target, {}), target, cancelAnswerSchema, NO_SUCH_COMMAND);
     },
     async previewCancel(query: BulkQuery) {
@@ -121,7 +127,7 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
     },
     async liftPause(account: string) {
       const { liftAnswerSchema } = await ofActions();
-      const target = at(`/accounts/${encodeURIComponent(account)}/lift-pause`);
+      const target = at(`/accounts/${segmentOf(account)}/lift-pause`);
       return answerIn(await post(target, {}), target, liftAnswerSchema, "no such account");
     },
     async list({ limit, ...filters }: ListQuery) {
@@ -142,7 +148,8 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
         else if (type === "error") {
           // The source may answer again, as after a lost connection.
           throw new ExitError(EXIT.unreachable, refusalSchema().parse(JSON.parse(data)).error);
-        } else if (data === "") yield { kind: "idle", ...(id !== "" && { cursor: id }) };
+        } else if (type === "idle" || data === "")
+          yield { kind: "idle", ...(id !== "" && { cursor: id }) };
         else {
           const event = streamedEventSchema.parse(JSON.parse(data));
           yield { kind: "event", cursor: id, event };
@@ -162,7 +169,7 @@ export const createGatewayClient = ({ endpoint, token }: RunAddress, sender?: st
       },
       async history(name: string) {
         const { readingViewSchema } = await ofPrices();
-        const target = at(`/prices/${encodeURIComponent(name)}`);
+        const target = at(`/prices/${segmentOf(name)}`);
         return answerIn(await ask(target), target, z.array(readingViewSchema), "no such price");
       },
       async changes(since: number) {

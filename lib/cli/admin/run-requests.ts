@@ -87,17 +87,28 @@ export const refusalSchema = lazy(() => z.object({ error: z.string() }));
 const NO_TOKEN =
   "its token is missing or wrong; set SKYHOOK_TOKEN to the token in the address that `skyhook start` printed";
 
-const refusedBy = (answer: Answer, { url }: Target): ExitError => {
+const notSkyhook = ({ url }: Target): ExitError =>
+  new ExitError(
+    EXIT.unreachable,
+    `${url.origin} is not a running Skyhook; check --endpoint and SKYHOOK_ENDPOINT`,
+  );
+
+const refusedBy = (answer: Answer, target: Target): ExitError => {
+  const { url } = target;
   const body = refusalSchema().safeParse(jsonIn(answer));
-  if (!body.success) {
-    const text = `${url.origin} is not a running Skyhook; check --endpoint and SKYHOOK_ENDPOINT`;
-    return new ExitError(EXIT.unreachable, text);
-  }
+  if (!body.success) return notSkyhook(target);
   const text =
     answer.status === 401
       ? `${url.origin} refuses the request: ${NO_TOKEN}`
       : `Skyhook refuses the request (${answer.status}): ${body.data.error}`;
   return new ExitError(EXIT.refused, text);
+};
+
+/** The value of an answer. @throws ExitError for another text than JSON, as of a server that is not Skyhook */
+const valueIn = <S extends z.ZodType>(answer: Answer, target: Target, schema: S): z.output<S> => {
+  const value = jsonIn(answer);
+  if (value === undefined) throw notSkyhook(target);
+  return schema.parse(value);
 };
 
 const isOk = ({ status }: Answer): boolean => status >= 200 && status <= 299;
@@ -111,7 +122,7 @@ export const accepted = async <S extends z.ZodType>(
 ): Promise<z.output<S>> => {
   const answer = await post(target, body, limitMs);
   if (answer.status !== 202) throw refusedBy(answer, target);
-  return schema.parse(JSON.parse(answer.text));
+  return valueIn(answer, target, schema);
 };
 
 /** The answer, or undefined for a refusal with the text `noneText`. @throws ExitError for any other refusal */
@@ -121,7 +132,7 @@ export const answerIn = <S extends z.ZodType>(
   schema: S,
   noneText: string,
 ): z.output<S> | undefined => {
-  if (isOk(answer)) return schema.parse(JSON.parse(answer.text));
+  if (isOk(answer)) return valueIn(answer, target, schema);
   if (refusalSchema().safeParse(jsonIn(answer)).data?.error === noneText) return undefined;
   throw refusedBy(answer, target);
 };
@@ -133,7 +144,7 @@ export const read = async <S extends z.ZodType>(
 ): Promise<z.output<S>> => {
   const answer = await ask(target);
   if (!isOk(answer)) throw refusedBy(answer, target);
-  return schema.parse(JSON.parse(answer.text));
+  return valueIn(answer, target, schema);
 };
 
 /**

@@ -55,9 +55,24 @@ const filterOf = ({ type = [], command, recent }: EventsFlags): EventsAsked => {
 
 type Follow = (asked: EventsAsked, signal: AbortSignal) => AsyncIterable<StreamItem>;
 
-/** A new client for each connection: after a lost one, another run may answer at another address. */
-const openFollow = async ({ endpoint, stage }: EventsFlags, clock: Clock): Promise<Follow> => {
-  if (stage === undefined) return createGatewayClient(runAddress(endpoint)).events;
+/**
+ * Opens connections. Each has a new client: after a lost one, another run may answer at another address, and then a note
+ * says so.
+ */
+const connections = (flags: EventsFlags, clock: Clock): (() => Promise<Follow>) => {
+  let known: string | undefined;
+  return async () => {
+    if (flags.stage !== undefined) return openStageFollow(flags.stage, clock);
+    const address = runAddress(flags.endpoint);
+    if (known !== undefined && known !== address.endpoint) {
+      printNote(`continues with another Skyhook, at ${address.endpoint}`);
+    }
+    known = address.endpoint;
+    return createGatewayClient(address).events;
+  };
+};
+
+const openStageFollow = async (stage: string, clock: Clock): Promise<Follow> => {
   const { openStageLedger } = await import("../admin/stage-ledger.ts");
   const { stageCommands } = await import("../admin/stage-commands.ts");
   const { events } = stageCommands(openStageLedger(checkedStage(stage), clock));
@@ -85,6 +100,23 @@ const createLink = () => {
   };
 };
 
+/** Ids of printed events that are remembered: more than a stage sends again after a lost connection. */
+const MAX_REMEMBERED = 5_000;
+
+/** Tells whether an event comes for the first time. */
+const createMemory = () => {
+  const ids = new Set<string>();
+  return (id: string): boolean => {
+    if (ids.has(id)) return false;
+    ids.add(id);
+    for (const oldest of ids) {
+      if (ids.size <= MAX_REMEMBERED) break;
+      ids.delete(oldest);
+    }
+    return true;
+  };
+};
+
 /** Prints events until Ctrl-C. Connects again after a lost connection, and continues where it was. */
 export const followEvents = async (
   open: () => Promise<Follow>,
@@ -93,11 +125,12 @@ export const followEvents = async (
 ): Promise<void> => {
   let asked = filterOf(flags);
   const link = createLink();
+  const isFirst = createMemory();
   const handle = async (item: StreamItem): Promise<void> => {
     link.open();
     if (item.kind === "gap") printNote(gapText(item.missed));
     else asked = { ...asked, after: item.cursor ?? asked.after };
-    if (item.kind === "event") await print(item.event, flags);
+    if (item.kind === "event" && isFirst(item.event.id)) await print(item.event, flags);
   };
   while (!signal.aborted) {
     try {
@@ -121,7 +154,7 @@ const events = async (flags: EventsFlags, clock: Clock): Promise<ExitCode> => {
   if (flags.follow) {
     if (flags.stage !== undefined) printNote(STAGE_NOTE);
     const signal = stopSignal(clock);
-    await followEvents(() => openFollow(flags, clock), flags, { clock, signal });
+    await followEvents(connections(flags, clock), flags, { clock, signal });
     return EXIT.ok;
   }
   if (flags.stage !== undefined) {

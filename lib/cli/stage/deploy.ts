@@ -32,6 +32,11 @@ const refused = (message: string): ExitError => new ExitError(EXIT.refused, mess
 const toDelete = (stackName: string): string =>
   `aws cloudformation delete-stack --stack-name ${stackName}`;
 
+/** States of a stack that was never complete, or is no longer. */
+const MADE_IN_VAIN: ReadonlySet<string> = new Set([
+  ...["ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"],
+]);
+
 /** Why a stack in this status takes no deployment, and what to do; undefined if it takes one. */
 const obstacleOf = (stackName: string, status: string): string | undefined => {
   if (status === "REVIEW_IN_PROGRESS") {
@@ -43,7 +48,10 @@ const obstacleOf = (stackName: string, status: string): string | undefined => {
   if (status === "UPDATE_ROLLBACK_FAILED") {
     return `an earlier rollback failed; repair what it names, then aws cloudformation continue-update-rollback --stack-name ${stackName}`;
   }
-  if (status === "ROLLBACK_COMPLETE" || status.endsWith("_FAILED")) {
+  if (status === "UPDATE_FAILED") {
+    return `an earlier update failed and was not rolled back; repair what it names, then aws cloudformation rollback-stack --stack-name ${stackName}, and deploy again`;
+  }
+  if (MADE_IN_VAIN.has(status)) {
     return `its creation or deletion failed, so it takes no update; delete it with ${toDelete(stackName)}, then deploy again`;
   }
   return undefined;

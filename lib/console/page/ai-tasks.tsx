@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { AiTasksView } from "../../admin/ai-tasks-view.ts";
 import type { Session } from "../../admin/answers.ts";
 import { type ApiError, get, refreshMs, withQuery } from "./api.ts";
@@ -92,9 +92,20 @@ const Watch = ({ view }: { view: AiTasksView }): JSX.Element => {
   );
 };
 
+/**
+ * The rows of several answers, the newest record first. A row of `fresh` replaces one of `old`. New ends move tasks to
+ * later pages, so a row stays when the page that had it is read again without it.
+ */
+const merged = (old: readonly Over[], fresh: readonly Over[]): readonly Over[] =>
+  [...new Map([...old, ...fresh].map((each) => [each.taskId, each])).values()].toSorted(
+    (one, other) => other.at.localeCompare(one.at),
+  );
+
 /** Running, ended and vanished AI tasks, as the watch has recorded them. */
 export const AiTasksPage = ({ session }: { session: Session }): JSX.Element => {
-  const [older, setOlder] = useState<readonly AiTasksView[]>([]);
+  /** The last older page that was asked for. */
+  const [older, setOlder] = useState<AiTasksView>();
+  const [kept, setKept] = useState<readonly Over[]>();
   const [moreError, setMoreError] = useState<ApiError>();
   // Not read again by itself on a stage: a page reads each listed task, and a run comes once a minute.
   const isStage = session.kind === "stage";
@@ -103,21 +114,21 @@ export const AiTasksPage = ({ session }: { session: Session }): JSX.Element => {
     (signal) => get<AiTasksView>("/ai-tasks", signal),
     isStage ? undefined : refreshMs(session),
   );
-  const { cursor } = older.at(-1) ?? data ?? {};
+  useEffect(() => {
+    if (data) setKept((old) => old && merged(old, data.over));
+  }, [data]);
+  const { cursor } = older ?? data ?? {};
   const loadMore = async (): Promise<void> => {
     try {
       const page = await get<AiTasksView>(withQuery("/ai-tasks", { cursor }));
-      setOlder([...older, page]);
+      setKept((old) => merged(page.over, old ?? data?.over ?? []));
+      setOlder(page);
       setMoreError(undefined);
     } catch (failure) {
       setMoreError(failure as ApiError);
     }
   };
-  const pages = data ? [data, ...older] : [];
-  /** New ends move tasks to later pages, so that two pages may show one. */
-  const over = [
-    ...new Map(pages.flatMap((page) => page.over).map((each) => [each.taskId, each])).values(),
-  ];
+  const over = kept ?? data?.over ?? [];
   return (
     <>
       <PageHead title="AI tasks">

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { BulkPage, BulkRow } from "../../admin/bulk-cancel.ts";
 import { type ApiError, get, post, withQuery } from "./api.ts";
 import { Dialog, ErrorNote, Table } from "./parts.tsx";
@@ -72,22 +72,24 @@ const BulkDialog = (props: { filters: Filters; onClose: () => void }): JSX.Eleme
   const [step, setStep] = useState<"preview" | "cancelling">("preview");
   const [progress, setProgress] = useState(NOTHING);
   const [error, setError] = useState<ApiError>();
-  const run = async (pages: AsyncGenerator<Progress>, signal?: AbortSignal): Promise<void> => {
+  const ending = useRef(new AbortController());
+  const run = async (pages: AsyncGenerator<Progress>): Promise<void> => {
+    const { signal } = ending.current;
     try {
       for await (const next of pages) {
-        if (signal?.aborted) return;
+        if (signal.aborted) return;
         setProgress(next);
       }
     } catch (failure) {
-      if (!signal?.aborted) setError(failure as ApiError);
+      if (!signal.aborted) setError(failure as ApiError);
     }
   };
   useEffect(() => {
-    const ending = new AbortController();
+    const { signal } = ending.current;
     const preview = (query: Filters) =>
-      get<BulkPage>(withQuery("/commands/cancel/preview", query), ending.signal);
-    void run(pagesOf(preview, filters), ending.signal);
-    return () => ending.abort();
+      get<BulkPage>(withQuery("/commands/cancel/preview", query), signal);
+    void run(pagesOf(preview, filters));
+    return () => ending.current.abort();
   }, []);
   const cancel = (): void => {
     const bounded = { ...filters, until: progress.until };
@@ -128,7 +130,7 @@ const BulkDialog = (props: { filters: Filters; onClose: () => void }): JSX.Eleme
           </button>
         )}
         <button type="button" class="quiet" onClick={onClose}>
-          {step === "preview" ? "Change nothing" : "Close"}
+          {step === "preview" ? "Change nothing" : isDone ? "Close" : "Stop"}
         </button>
       </div>
     </Dialog>

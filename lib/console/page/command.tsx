@@ -170,7 +170,7 @@ export const CommandPage = (props: { route: Route; session: Session }): JSX.Elem
   );
   useNews(session, reload);
   useEffect(() => {
-    if (isFinal(data)) setFinal(path);
+    setFinal(isFinal(data) ? path : undefined);
   }, [data, path]);
   const isUnknown = error?.status === 404;
   return (

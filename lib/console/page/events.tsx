@@ -100,6 +100,7 @@ const stateText = ({ state, missed }: EventLog, isPaused: boolean): string => {
     connecting: "Connecting …",
     open: "Live.",
     lost: "Connection lost. The page tries again.",
+    refused: "Skyhook refuses the stream. Reload the page to see why.",
   };
   return `${states[state]}${gap}`;
 };

@@ -46,10 +46,6 @@ export const useRoute = (): Route => {
   return route;
 };
 
-/** Whether a read after this one would be for nothing: the page has gone, or is hidden. */
-const isOver = ({ signal }: AbortController): boolean =>
-  signal.aborted || document.visibilityState === "hidden";
-
 export interface Loaded<T> {
   /** The newest answer; stays while a later read fails. */
   readonly data: T | undefined;
@@ -74,8 +70,9 @@ export const useLoaded = <T>(
   useEffect(() => {
     const ending = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let isReading = false;
     const load = async (): Promise<void> => {
-      timer = undefined;
+      isReading = true;
       try {
         const data = await latest.current(ending.signal);
         if (!ending.signal.aborted) setState({ key, data });
@@ -83,12 +80,15 @@ export const useLoaded = <T>(
         if (ending.signal.aborted) return;
         setState((old) => ({ ...(old.key === key ? old : { key }), error: error as ApiError }));
       }
-      if (everyMs !== undefined && !isOver(ending)) timer = setTimeout(load, everyMs);
+      isReading = false;
+      const isShown = document.visibilityState === "visible" && !ending.signal.aborted;
+      if (everyMs !== undefined && isShown) timer = setTimeout(load, everyMs);
     };
-    /** A hidden page reads nothing; it reads at once when it is shown again. */
+    /** A hidden page reads nothing; one that reads by itself does so at once when it is shown again. */
     const onVisibility = (): void => {
       clearTimeout(timer);
-      if (document.visibilityState === "visible") void load();
+      const isShown = document.visibilityState === "visible";
+      if (everyMs !== undefined && isShown && !isReading) void load();
     };
     void load();
     document.addEventListener("visibilitychange", onVisibility);

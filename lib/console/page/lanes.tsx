@@ -49,7 +49,7 @@ export const LanesPage = ({ session }: { session: Session }): JSX.Element => {
       </p>
       <Pending error={error} hasData={data !== undefined} />
       {data?.more && (
-        <p class="note">Shows the {data.commands} open commands with the nearest deadlines.</p>
+        <p class="note">Shows the {data.commands} open commands that are due next.</p>
       )}
       {data?.lanes.length === 0 && (
         <Empty>

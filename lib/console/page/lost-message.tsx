@@ -43,6 +43,11 @@ const RedriveDialog = (props: {
   );
 };
 
+const noneText = (unread: number): string =>
+  unread === 0
+    ? "None found."
+    : `None found, but about ${unread} more dead letters could not be read now.`;
+
 /** Looks on request for dead letters of one command, because reading them changes their receive count. */
 export const LostMessage = (props: {
   sender: string;
@@ -52,13 +57,17 @@ export const LostMessage = (props: {
 }): JSX.Element => {
   const { sender, commandId, session, onChange } = props;
   const [found, setFound] = useState<readonly Explanation[]>();
+  /** Dead letters that could not be read, about. */
+  const [unread, setUnread] = useState(0);
   const [error, setError] = useState<ApiError>();
   const [chosen, setChosen] = useState<Explanation>();
   const [done, setDone] = useState<string>();
   const look = async (): Promise<void> => {
     try {
-      const { deadLetters } = await get<DeadLetterList>("/dead-letters");
+      const { deadLetters, more } = await get<DeadLetterList>("/dead-letters");
       setError(undefined);
+      setDone(undefined);
+      setUnread(more);
       setFound(
         deadLetters.filter((each) => each.commandId === commandId && each.sender === sender),
       );
@@ -83,7 +92,7 @@ export const LostMessage = (props: {
       <button type="button" class="quiet" onClick={look}>
         Look for dead letters of this command
       </button>
-      <p role="status">{done ?? (found?.length === 0 ? "None found." : "")}</p>
+      <p role="status">{done ?? (found?.length === 0 ? noneText(unread) : "")}</p>
       {error && <ErrorNote error={error} />}
       {found && found.length > 0 && (
         <Table

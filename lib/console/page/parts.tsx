@@ -71,7 +71,7 @@ export const Badge = (props: { text: string; tone?: string }): JSX.Element => (
 export const Time = (props: { at: string }): JSX.Element => {
   const date = new Date(props.at);
   const day = date.toLocaleDateString(undefined, { month: "short", day: "numeric" });
-  const time = date.toLocaleTimeString(undefined, { hour12: false });
+  const time = date.toLocaleTimeString(undefined, { hourCycle: "h23" });
   return (
     <time dateTime={props.at} title={props.at} class="nowrap">
       {day}, {time}

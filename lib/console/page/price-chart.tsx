@@ -12,7 +12,7 @@ const colour = (name: string): string =>
 
 const clockText = (date: Date, withSeconds: boolean): string =>
   date.toLocaleTimeString(undefined, {
-    hour12: false,
+    hourCycle: "h23",
     hour: "2-digit",
     minute: "2-digit",
     ...(withSeconds && { second: "2-digit" }),

@@ -46,7 +46,7 @@ export const TasksPage = ({ session }: { session: Session }): JSX.Element => {
       </p>
       <Pending error={error} hasData={data !== undefined} />
       {data?.more && (
-        <p class="note">Shows the {data.commands} open commands with the nearest deadlines.</p>
+        <p class="note">Shows the {data.commands} open commands that are due next.</p>
       )}
       {data?.tasks.length === 0 && (
         <Empty>

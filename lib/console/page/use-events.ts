@@ -14,12 +14,19 @@ export interface EventRow extends StreamedEvent {
 export interface EventLog {
   /** The newest first. */
   readonly rows: readonly EventRow[];
-  readonly state: "connecting" | "open" | "lost";
+  /** `lost`: the browser tries again; `refused`: it does not. */
+  readonly state: "connecting" | "open" | "lost" | "refused";
   /** Events that were missed; `unknown`: perhaps some. */
   readonly missed: number | "unknown" | undefined;
 }
 
 const EMPTY: EventLog = { rows: [], state: "connecting", missed: undefined };
+
+/** A stage sends some events again to a reader that comes back. */
+const isNewIn = (rows: readonly EventRow[]) => {
+  const ids = new Set(rows.map(({ id }) => id));
+  return ({ id }: EventRow): boolean => !ids.has(id);
+};
 
 /**
  * The events of a stream, while the page is visible and not paused. Continues after the last one.
@@ -52,7 +59,7 @@ export const useEvents = (path: string, isPaused: boolean): EventLog => {
       const newest = fresh.toReversed();
       fresh = [];
       change(({ rows, state }) => ({
-        rows: [...newest, ...rows].slice(0, MAX_ROWS),
+        rows: [...newest.filter(isNewIn(rows)), ...rows].slice(0, MAX_ROWS),
         state: source.readyState === EventSource.OPEN ? "open" : state,
       }));
     };
@@ -60,13 +67,17 @@ export const useEvents = (path: string, isPaused: boolean): EventLog => {
     source.onopen = () => {
       timer ??= setTimeout(draw, DRAW_MS);
     };
-    source.onerror = () => change(() => ({ state: "lost" }));
+    source.onerror = () =>
+      change(() => ({ state: source.readyState === EventSource.CLOSED ? "refused" : "lost" }));
     source.onmessage = ({ data, lastEventId: cursor }) => {
       last.current = { path, cursor };
       fresh.push({ ...(JSON.parse(data) as StreamedEvent), cursor });
       if (fresh.length > MAX_ROWS) fresh.shift();
       timer ??= setTimeout(draw, DRAW_MS);
     };
+    source.addEventListener("idle", ({ lastEventId: cursor }) => {
+      last.current = { path, cursor };
+    });
     source.addEventListener("gap", ({ data }) => {
       const { missed } = JSON.parse(data) as { missed?: number };
       change((old) => ({

@@ -9,6 +9,7 @@ import { FIXES, type Fix, withoutFix } from "./fixed-bugs.ts";
 /** A copy of the repository, because some tests start the built program or package the template. */
 const COPY = mkdtempSync(join(tmpdir(), "skyhook-fixes-"));
 const RESULT = join(COPY, "result.json");
+const BROWSER = "test/browser/";
 
 const resultSchema = z.object({ success: z.boolean(), numTotalTests: z.int() });
 
@@ -20,8 +21,9 @@ const build = (): void => {
 const runTest = ({ test: file, name }: Fix): z.output<typeof resultSchema> => {
   const pattern = name.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const output = ["--reporter=json", `--outputFile=${RESULT}`];
+  const config = file.startsWith(BROWSER) ? [`--config=${BROWSER}vitest.config.ts`] : [];
   rmSync(RESULT, { force: true });
-  spawnSync("npx", ["vitest", "run", file, "-t", pattern, ...output], { cwd: COPY });
+  spawnSync("npx", ["vitest", "run", file, "-t", pattern, ...config, ...output], { cwd: COPY });
   return resultSchema.parse(JSON.parse(readFileSync(RESULT, "utf8")));
 };
 

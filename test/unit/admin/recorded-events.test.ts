@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { recordedSource, type StreamItem } from "../../../lib/admin/event-stream.ts";
 import { cancelCommand, resolveCommand } from "../../../lib/admin/operator-actions.ts";
 import {
   type RecordedBatch,
@@ -124,11 +125,12 @@ describe("the recorded events of a stage", () => {
 
     await world.send(requests.updateContainer("c1"));
     await world.send(requests.updateContainer("c2", {}, { after: ["c1"] }));
-    await world.send(requests.createRouter("lost"));
+    const deadline = new Date(world.clock.now() + HOUR_MS / 4).toISOString();
+    await world.send(requests.createRouter("lost", {}, { deadline }));
     await world.send(requests.updatePolicy("good"));
     await world.send(requests.updatePolicy("bad", { status: "asleep" }));
     await world.send(requests.updatePolicy("before", { status: "active" }));
-    for (let poll = 0; poll < 3 * (HOUR_MS / POLL_MS); poll++) {
+    for (let poll = 0; poll < HOUR_MS / 2 / POLL_MS; poll++) {
       await world.pass(POLL_MS);
       await next();
     }
@@ -350,5 +352,63 @@ describe("the recorded events of a stage", () => {
     stop.abort();
 
     expect(await ended).toEqual({ value: undefined, done: true });
+  });
+});
+
+describe("the stream of a stage's recorded events", () => {
+  /** Reads the stream from a cursor until an item fits. */
+  const read = async (
+    world: World,
+    after: string | undefined,
+    until: (item: StreamItem) => boolean,
+  ) => {
+    const stop = new AbortController();
+    const clock = { now: world.clock.now, sleep: async () => {} };
+    const source = recordedSource((start) =>
+      recordedEvents({ ledger: world.ledger, clock }, start),
+    );
+    const filter = { types: [] };
+    const items: StreamItem[] = [];
+    for await (const item of source.follow({ filter, after, recent: 0, signal: stop.signal })) {
+      items.push(item);
+      if (until(item)) stop.abort();
+      if (stop.signal.aborted) break;
+    }
+    return items;
+  };
+  const isIdle = ({ kind }: StreamItem) => kind === "idle";
+  const cursorOf = (items: readonly StreamItem[]) => {
+    const last = items.at(-1);
+    return last && "cursor" in last ? last.cursor : undefined;
+  };
+  const typesIn = (items: readonly StreamItem[]) =>
+    items.flatMap((item) => (item.kind === "event" ? item.event.type : []));
+
+  test("continues where it was without events, through an outage", async () => {
+    const world = await worldOf();
+    const before = await read(world, undefined, isIdle);
+    await world.clock.advance(60_000);
+    await world.send(requests.updatePolicy("c1"));
+    await world.pass(60_000);
+
+    const back = await read(world, cursorOf(before), isIdle);
+
+    expect(typesIn(before)).toEqual([]);
+    expect(typesIn(back)).toEqual(["CommandAccepted", "CommandSucceeded"]);
+  });
+
+  test("gives the rest of a poll to a reader that left between two of its events", async () => {
+    const world = await worldOf();
+    const before = await read(world, undefined, isIdle);
+    await world.clock.advance(60_000);
+    await world.send(requests.updatePolicy("c1"));
+    await world.pass(60_000);
+
+    const cut = await read(world, cursorOf(before), ({ kind }) => kind === "event");
+    await world.clock.advance(60_000);
+    const back = await read(world, cursorOf(cut), isIdle);
+
+    expect(typesIn(cut)).toEqual(["CommandAccepted"]);
+    expect(typesIn(back)).toContain("CommandSucceeded");
   });
 });

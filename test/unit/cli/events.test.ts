@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { StreamItem } from "../../../lib/admin/event-stream.ts";
 import { followEvents } from "../../../lib/cli/commands/events.ts";
 import { EXIT, ExitError } from "../../../lib/cli/exit-code.ts";
@@ -66,6 +69,16 @@ describe("following events", () => {
     expect(notes).toEqual(["connection lost, tries again: nothing answers", "connected again"]);
   });
 
+  it("continues behind the last sign of life without events, and prints a repeated event once", async () => {
+    const { ids, asked } = await following(
+      [eventItem("a"), { kind: "idle", cursor: "quiet" }, lost],
+      [eventItem("a"), eventItem("b")],
+    );
+
+    expect(asked).toEqual([undefined, "quiet"]);
+    expect(ids).toEqual(["a", "b"]);
+  });
+
   it("reports missed events", async () => {
     const { notes } = await following([{ kind: "gap", missed: 3 }, { kind: "gap" }]);
 
@@ -92,13 +105,13 @@ describe("skyhook events", () => {
     await run.ended();
   });
 
-  const send = (id: string) =>
+  const send = (id: string, of = environment) =>
     runVerb(
       [
         ...["send", "update-policy", "--project-id", "1234567", "--region-id", "76"],
         ...["--policy-id", "1", "--status", "paused", "--id", id, "--wait"],
       ],
-      environment,
+      of,
     );
 
   it("prints events of one command as they come, until Ctrl-C, and those from before", async () => {
@@ -124,6 +137,34 @@ describe("skyhook events", () => {
     expect(accepted.stdout.trim().split("\n")).toHaveLength(2);
     expect(accepted.stdout).toMatch(/other +accepted update-policy/);
     expect(earlier.stderr).toMatch(/^no event matches; /);
+  });
+
+  it("says that it continues with another run, when its own has ended", async () => {
+    const state = await mkdtemp(join(tmpdir(), "skyhook-runs-"));
+    onTestFinished(() => rm(state, { recursive: true }));
+    const own = { XDG_STATE_HOME: state };
+    const start = async () => {
+      const started = startSkyhook(["start", "--no-demo"], own);
+      await started.printed("What can be sent");
+      const address = /listens at (\S+)/.exec(started.stderr())?.[1] ?? "none";
+      const end = async () => {
+        started.child.kill("SIGTERM");
+        await started.ended();
+      };
+      return { address, end };
+    };
+    const other = await start();
+    const followed = await start();
+    const watching = startSkyhook(["events", "--follow"], own);
+    await send("first", own);
+    await watching.printed("first");
+
+    await followed.end();
+    await watching.printed(`continues with another Skyhook, at ${other.address}\n`);
+
+    watching.child.kill("SIGINT");
+    expect(await watching.ended()).toBe(0);
+    await other.end();
   });
 
   it.each([

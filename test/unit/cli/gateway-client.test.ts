@@ -32,6 +32,7 @@ describe("the client of a running Skyhook", () => {
     [404, '{"message":"no such path"}'],
     [401, '{"exception_class":"not_authenticated","message":"hush"}'],
     [500, "<html>"],
+    [200, "<html>"],
   ])("reports %i %j as an answer of another program", async (status, body) => {
     const url = await serverAnswering(status, body);
     const message = `${url} is not a running Skyhook; check --endpoint and SKYHOOK_ENDPOINT`;
@@ -46,6 +47,19 @@ describe("the client of a running Skyhook", () => {
       createGatewayClient({ endpoint: url, token: undefined }).send({}),
     ).rejects.toMatchObject({ exitCode: 3, message });
   });
+
+  it.each([".", ".."])(
+    "asks nothing about the name %j, which would lead to another path",
+    async (name) => {
+      const client = createGatewayClient({ endpoint: "http://127.0.0.1:1", token: undefined });
+      const refusal = { exitCode: 2, message: `nothing has the name ${name}` };
+
+      await expect(client.look(name)).rejects.toMatchObject(refusal);
+      await expect(client.cancel(name)).rejects.toMatchObject(refusal);
+      await expect(client.liftPause(name)).rejects.toMatchObject(refusal);
+      await expect(client.prices.history(name)).rejects.toMatchObject(refusal);
+    },
+  );
 
   it("reports a time-out of a slow Skyhook", async () => {
     const url = await serverAnswering(200, "[]");

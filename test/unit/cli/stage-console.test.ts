@@ -158,7 +158,7 @@ describe("the console of a deployed stage", () => {
     const readUntil = async (wanted: string): Promise<void> => {
       while (!text.includes(wanted)) text += (await chunks?.read())?.value ?? "";
     };
-    await readUntil(": idle");
+    await readUntil("event: idle");
 
     await write("recorded", { acceptedAt: Date.now() });
     await readUntil("recorded");

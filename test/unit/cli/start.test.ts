@@ -143,7 +143,7 @@ describe("skyhook start", () => {
 
     program.child.stdout?.destroy();
 
-    expect(await program.ended()).toBe(1);
+    expect(await program.ended()).toBe(141);
     expect(program.stderr()).not.toContain("EPIPE");
   });
 });

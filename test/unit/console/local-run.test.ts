@@ -121,6 +121,12 @@ describe("the gateway of a local run", () => {
     ["a form of a web page", "{}", "text/plain", 415],
     ["an empty body", "", "application/json", 400],
     [
+      "a request without an id",
+      '{"metadata":{},"data":{"operation":"update-policy"}}',
+      "application/json",
+      400,
+    ],
+    [
       "an internal message of the queue",
       '{"resume":{"command":"c","lane":"l"}}',
       "application/json",

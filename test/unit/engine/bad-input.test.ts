@@ -262,6 +262,7 @@ describe("a request without any id", () => {
     ["an object", "{}"],
     ["a whole request", JSON.stringify({ ...requests.updatePolicy("c1"), metadata: {} })],
     ["an id that is no text", '{"metadata":{"id":7},"data":{}}'],
+    ["ids that are dots alone", '{"metadata":{"id":"..","commandId":"."},"data":{}}'],
   ])("is only logged: %s", async (_what, text) => {
     const current = await world();
 

@@ -76,7 +76,7 @@ test.each([
   [
     "stage",
     "production-eu",
-    "must have at most 12 letters, digits and hyphens, because it is part of the names of rules",
+    "must have 1 to 12 letters, digits and hyphens, because it is part of the names of rules",
   ],
   ["fingerprintKeyParameter", "key", "must be the name of an SSM parameter, with a slash first"],
 ])("the stage parameter %s must not be %s", (name, value, rule) => {

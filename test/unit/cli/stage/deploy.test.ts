@@ -150,6 +150,7 @@ describe("a deployment is refused", () => {
     ],
     ["DELETE_FAILED", "delete it with aws cloudformation delete-stack --stack-name skyhook-prod"],
     ["UPDATE_ROLLBACK_FAILED", "aws cloudformation continue-update-rollback"],
+    ["UPDATE_FAILED", "aws cloudformation rollback-stack --stack-name skyhook-prod"],
   ])("for a stack in %s, before anything is created", async (status, advice) => {
     const { outcome, changes } = await deploy({ ...DEPLOYED, stack: { status, outputs: {} } });
 

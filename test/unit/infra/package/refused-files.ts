@@ -137,7 +137,7 @@ export const testRefusedFiles = (packaged: () => PackagedService): void => {
 
     test.each(["true", "No"])("are refused with a kill switch that is %s", async (running) => {
       expect(await refusalByCli({ running })).toBe(
-        `running: must be "yes" or "no", in quotes; is ${running}`,
+        `running: must be yes or no (in YAML "yes" or "no"); is ${running}`,
       );
     });
 
