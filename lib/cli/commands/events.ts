@@ -103,7 +103,7 @@ const createLink = () => {
 /** Ids of printed events that are remembered: more than a stage sends again after a lost connection. */
 const MAX_REMEMBERED = 5_000;
 
-/** Tells whether an event comes for the first time. */
+/** Remembers ids. The function says whether one comes for the first time. */
 const createMemory = () => {
   const ids = new Set<string>();
   return (id: string): boolean => {

@@ -48,9 +48,7 @@ export const LanesPage = ({ session }: { session: Session }): JSX.Element => {
         Commands on one resource share a lane: one is in flight, the others wait in order.
       </p>
       <Pending error={error} hasData={data !== undefined} />
-      {data?.more && (
-        <p class="note">Shows the {data.commands} open commands that are due next.</p>
-      )}
+      {data?.more && <p class="note">Shows the {data.commands} open commands that are due next.</p>}
       {data?.lanes.length === 0 && (
         <Empty>
           No lane is held. Lanes appear here while commands run. <a href="#/commands">Commands</a>{" "}

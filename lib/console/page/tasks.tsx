@@ -45,9 +45,7 @@ export const TasksPage = ({ session }: { session: Session }): JSX.Element => {
         until it ends.
       </p>
       <Pending error={error} hasData={data !== undefined} />
-      {data?.more && (
-        <p class="note">Shows the {data.commands} open commands that are due next.</p>
-      )}
+      {data?.more && <p class="note">Shows the {data.commands} open commands that are due next.</p>}
       {data?.tasks.length === 0 && (
         <Empty>
           No task is followed. Tasks appear here after a command such as update-container.
