@@ -16,9 +16,6 @@ const MAX_FILES_OF_A_CALL = 8;
 /** An import in a minified module. */
 const STATIC_IMPORT = /(?:\bfrom|\bimport)"(\.[^"]+)"/g;
 
-/** A relative link to a file, in Markdown or HTML. */
-const LINK = /\]\(([^)#:\s]+)(?:#[^)]*)?\)|\b(?:src|srcset)="([^":]+)"/g;
-
 /** Space that a folder takes on the disk, as `du` counts it. */
 const diskBytes = (path: string): number => {
   const stats = lstatSync(path);
@@ -76,21 +73,6 @@ describe("the packed package", () => {
     const files = readdirSync(dist, { recursive: true, encoding: "utf8" });
 
     expect(files.filter((file) => file.endsWith(LEFT_OVER))).toEqual([]);
-  });
-
-  it("contains every file that its README and its documents link to", () => {
-    const root = join(folder, "node_modules", "skyhook");
-    const pages = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
-      .filter((file) => file.endsWith(".md"))
-      .map((file) => join("docs", file));
-    const linked = ["README.md", ...pages].flatMap((page) =>
-      [...readFileSync(join(root, page), "utf8").matchAll(LINK)].map(([, markdown, html]) =>
-        join(dirname(page), markdown ?? html ?? ""),
-      ),
-    );
-
-    expect(linked).toContain(join("docs", "images", "console-light.webp"));
-    expect(linked.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
   it("passes publint", () => {
