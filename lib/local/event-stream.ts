@@ -88,9 +88,13 @@ export const createEventStream = ({
     ...(at > 0 && { cursor: cursorOf(at - 1) }),
   });
 
-  /** The next item for a reader at a sequence, if there is one, and where the reader goes on. */
+  /**
+   * The next item for a reader at a sequence, if there is one, and where the reader goes on.
+   * @param known the sequence behind the last item that the reader got
+   */
   const itemAt = (
     at: number,
+    known: number,
     filter: EventFilter,
   ): { readonly item: StreamItem | undefined; readonly on: number } => {
     if (at < first) {
@@ -101,8 +105,8 @@ export const createEventStream = ({
     const index = kept.findIndex((each, n) => n >= at - first && acceptsEvent(filter, each.event));
     const event = kept[index]?.event;
     if (!event) {
-      const item = next() - at < MAX_LEFT_OUT ? undefined : idleAt(next());
-      return { item, on: item ? next() : at };
+      const item = next() - known < MAX_LEFT_OUT ? undefined : idleAt(next());
+      return { item, on: next() };
     }
     const sequence = first + index;
     return { item: { kind: "event", cursor: cursorOf(sequence), event }, on: sequence + 1 };
@@ -135,18 +139,17 @@ export const createEventStream = ({
       const start = after === undefined ? startOf(filter, recent) : behind(after);
       if (start === undefined) yield { kind: "gap" };
       let at = start ?? first;
+      let known = at;
       while (!signal.aborted) {
         const wake = changed.next();
-        const { item, on } = itemAt(at, filter);
+        const { item, on } = itemAt(at, known, filter);
         at = on;
         if (item) {
+          known = at;
           yield item;
         } else {
           await clock.sleep(IDLE_MS, AbortSignal.any([wake, signal]));
-          if (!wake.aborted) {
-            at = next();
-            yield idleAt(at);
-          }
+          if (!wake.aborted) yield idleAt(at);
         }
       }
     },
